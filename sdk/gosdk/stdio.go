@@ -1,0 +1,236 @@
+// Copyright 2026 The Reprise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gosdk
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/reprise-mcp/reprise/wire"
+)
+
+// StdioTransport is what [Filter] is to HTTP: a transport for one message a line that answers bad input itself and hands the
+// SDK what it read. The SDK's own ends the whole connection at the first line that is no message, and repeats answers in
+// its error texts. The zero value talks over os.Stdin and os.Stdout. Use it in place of mcp.StdioTransport and
+// mcp.IOTransport; one value serves one connection.
+type StdioTransport struct {
+	Reader io.ReadCloser  // default (nil): os.Stdin
+	Writer io.WriteCloser // default (nil): os.Stdout, which Close leaves open
+
+	// MaxLine is the size of the longest line in bytes. A longer one is skipped and answered with -32600.
+	// Default (0 or less): [DefaultMaxBody].
+	MaxLine int
+
+	// Versions are the protocol versions that the server supports; see [FilterOptions].
+	Versions []string
+}
+
+// Connect implements mcp.Transport.
+func (t *StdioTransport) Connect(context.Context) (mcp.Connection, error) {
+	c := &stdioConn{
+		in: t.Reader, out: t.Writer, max: t.MaxLine, versions: slices.Clone(t.Versions),
+		lines: make(chan line), closed: make(chan struct{}),
+	}
+	if c.in == nil {
+		c.in = os.Stdin
+	}
+	if c.out == nil {
+		c.out = keepOpen{os.Stdout}
+	}
+	if c.max <= 0 {
+		c.max = DefaultMaxBody
+	}
+	if t.Versions == nil {
+		c.versions = mcp.SupportedProtocolVersions()
+	}
+	go c.readLines()
+	return c, nil
+}
+
+type keepOpen struct{ io.Writer }
+
+func (keepOpen) Close() error { return nil }
+
+type line struct {
+	data    []byte
+	tooLong bool
+	err     error
+}
+
+// stdioConn implements mcp.Connection.
+type stdioConn struct {
+	in       io.ReadCloser
+	max      int
+	versions []string
+	lines    chan line
+	legacy   bool // an initialize request came, which chooses that era for the process; only Read uses it
+
+	write sync.Mutex
+	out   io.WriteCloser
+
+	close  sync.Once
+	closed chan struct{}
+}
+
+// readLines runs by itself because a read of stdin cannot be interrupted, and Close must not wait for it.
+func (c *stdioConn) readLines() {
+	r := bufio.NewReader(c.in)
+	for {
+		next := readLine(r, c.max)
+		if len(next.data) == 0 && !next.tooLong && next.err == nil {
+			continue // an empty line is no message
+		}
+		select {
+		case c.lines <- next:
+		case <-c.closed:
+			return
+		}
+		if next.err != nil {
+			return
+		}
+	}
+}
+
+// readLine reads up to the next line feed or the end. It does not keep more than limit.
+func readLine(r *bufio.Reader, limit int) line {
+	var next line
+	for {
+		chunk, err := r.ReadSlice('\n')
+		if next.tooLong = next.tooLong || len(next.data)+len(chunk) > limit+len("\r\n"); next.tooLong {
+			next.data = nil
+		} else {
+			next.data = append(next.data, chunk...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && (next.tooLong || len(next.data) > 0): // a last line without its end; the next read says EOF
+		default:
+			next.err = err
+		}
+		next.data = bytes.TrimSpace(next.data)
+		return next
+	}
+}
+
+// Read returns the next message that is fit for the SDK.
+func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		var next line
+		select {
+		case next = <-c.lines:
+		case <-c.closed:
+			return nil, io.EOF
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if next.err != nil {
+			return nil, next.err
+		}
+		msg, id, err := c.accept(next)
+		if err == nil {
+			return msg, nil
+		}
+		var e *wire.Error
+		if !errors.As(err, &e) {
+			e = &wire.Error{Code: wire.CodeInternalError, Message: "internal error"}
+		}
+		b, err := (&wire.Message{ID: id, Error: e}).MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		if err := c.writeLine(b); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// accept checks a line. Beside an error it returns the id to answer to.
+func (c *stdioConn) accept(next line) (jsonrpc.Message, wire.ID, error) {
+	if next.tooLong {
+		return nil, wire.ID{}, &wire.Error{Code: wire.CodeInvalidRequest, Message: fmt.Sprintf("the message is longer than %d bytes", c.max)}
+	}
+	msg, err := wire.Parse(next.data)
+	if err != nil {
+		return nil, msg.ID, err
+	}
+	if err := checkID(msg.ID); err != nil {
+		return nil, msg.ID, err
+	}
+	var extra *mcp.RequestExtra
+	switch {
+	case msg.Method == "initialize":
+		c.legacy = true
+	case msg.IsRequest() && wire.MayAsk(msg.Method):
+		params, err := msg.ParseParams()
+		if err == nil && !slices.Contains(c.versions, params.Version) {
+			return nil, msg.ID, &wire.Error{Code: wire.CodeUnsupportedVersion, Message: "unsupported protocol version",
+				Data: wire.UnsupportedVersion(params.Version, c.versions...)}
+		}
+		if err == nil {
+			err = readable(msg, params)
+		}
+		switch {
+		case err == nil:
+			extra = &mcp.RequestExtra{Header: http.Header{rawParams: {string(msg.Params)}}}
+		case !c.legacy:
+			return nil, msg.ID, err
+		}
+	}
+	decoded, err := jsonrpc.DecodeMessage(next.data)
+	if err != nil {
+		return nil, msg.ID, &wire.Error{Code: wire.CodeInvalidRequest, Message: "invalid request"}
+	}
+	if request, ok := decoded.(*jsonrpc.Request); ok && extra != nil {
+		request.Extra = extra
+	}
+	return decoded, msg.ID, nil
+}
+
+// Write implements mcp.Connection.
+func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	return c.writeLine(b)
+}
+
+func (c *stdioConn) writeLine(b []byte) error {
+	c.write.Lock()
+	defer c.write.Unlock()
+	select {
+	case <-c.closed:
+		return io.ErrClosedPipe
+	default:
+	}
+	_, err := c.out.Write(append(b, '\n'))
+	return err
+}
+
+// Close implements mcp.Connection.
+func (c *stdioConn) Close() error {
+	var err error
+	c.close.Do(func() {
+		close(c.closed)
+		err = errors.Join(c.in.Close(), c.out.Close())
+	})
+	return err
+}
+
+// SessionID implements mcp.Connection. There are no sessions.
+func (c *stdioConn) SessionID() string { return "" }
