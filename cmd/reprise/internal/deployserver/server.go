@@ -278,7 +278,7 @@ func (s *Server) openLedger(ctx context.Context) error {
 
 func (s *Server) openTokens() error {
 	if !exists(s.config.Tokens) {
-		token, err := newToken(s.config.Tokens, "local")
+		made, err := WriteTokens(s.config.Tokens, "local")
 		if err != nil {
 			return err
 		}
@@ -286,7 +286,7 @@ func (s *Server) openTokens() error {
 		client := map[string]any{"mcpServers": map[string]any{"reprise-deploy": map[string]any{
 			"type":    "http",
 			"url":     "http://" + s.config.Listen + "/mcp",
-			"headers": map[string]string{"Authorization": "Bearer " + token},
+			"headers": map[string]string{"Authorization": "Bearer " + made["local"]},
 		}}}
 		text, err := json.MarshalIndent(client, "", "  ")
 		if err != nil {

@@ -86,16 +86,21 @@ func parseTokens(r io.Reader) (tokens, error) {
 	return known, nil
 }
 
-// newToken adds a token for subject to the file at path, which it makes with mode 0600. Only the digest is kept.
-func newToken(path, subject string) (string, error) {
-	token := rand.Text()
+// WriteTokens makes a token file with mode 0600 and a new token for each subject, which it returns. The file holds digests
+// only. It is an error if the file is there already.
+func WriteTokens(path string, subjects ...string) (map[string]string, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	digest := sha256.Sum256([]byte(token))
-	_, err = fmt.Fprintf(f, "# subject, and the token or its digest: sha256:HEX\n%s sha256:%x\n", subject, digest)
-	return token, errors.Join(err, f.Close())
+	made := make(map[string]string, len(subjects))
+	text := []byte("# a line for each token: the subject, and the token or its digest as sha256:HEX\n")
+	for _, subject := range subjects {
+		made[subject] = rand.Text()
+		text = fmt.Appendf(text, "%s sha256:%x\n", subject, sha256.Sum256([]byte(made[subject])))
+	}
+	_, err = f.Write(text)
+	return made, errors.Join(err, f.Close())
 }
 
 // verify implements auth.TokenVerifier.
