@@ -189,7 +189,7 @@ func openDB(path string, connections int, busy time.Duration, readOnly bool) (*s
 
 // prepare brings the file to the current schema and prepares the statements.
 func (s *sqlite) prepare(ctx context.Context) error {
-	conn, err := s.writers.Conn(ctx)
+	conn, err := s.writerConn(ctx)
 	if err != nil {
 		return err
 	}
@@ -203,8 +203,20 @@ func (s *sqlite) prepare(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
-	s.read, err = s.readers.PrepareContext(ctx, lookupSQL)
-	return err
+	return s.locked(ctx, func() (err error) {
+		s.read, err = s.readers.PrepareContext(ctx, lookupSQL)
+		return err
+	})
+}
+
+// writerConn waits, because already the pragmas of a new connection read the schema: they find the file locked while another
+// process turns it to WAL.
+func (s *sqlite) writerConn(ctx context.Context) (conn *sql.Conn, err error) {
+	err = s.locked(ctx, func() error {
+		conn, err = s.writers.Conn(ctx)
+		return err
+	})
+	return conn, err
 }
 
 func (s *sqlite) migrate(ctx context.Context, conn *sql.Conn) error {
@@ -300,7 +312,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 	if s.writer != nil {
 		return nil
 	}
-	conn, err := s.writers.Conn(ctx)
+	conn, err := s.writerConn(ctx)
 	if err != nil {
 		return err
 	}
