@@ -1,0 +1,25 @@
+# make test is all that a change must pass, and does its own set-up.
+MODULES     := . ledger/sqlledger sdk/gosdk cmd/reprise bench
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+each         = @set -e; for m in $(MODULES); do echo "== $$m: $(1)"; (cd $$m && $(1)); done
+
+test: deps ## vet, staticcheck, all tests under the race detector, the vectors in JavaScript
+	$(call each,go vet ./...)
+	$(call each,$(STATICCHECK) ./...)
+	$(call each,go test -race $(TESTFLAGS) ./...)
+	GODEBUG=fips140=on go test ./... ./sdk/gosdk
+	node vectors/verify.mjs
+
+deps: ## install what the tests need and this machine lacks
+	@.ci/deps
+
+demo: ## the demonstration
+	go run ./cmd/reprise demo
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile
+
+tidy: ## go mod tidy in all modules
+	@.ci/tidy $(MODULES)
+
+.PHONY: test deps demo help tidy bench bench-call attack conformance fuzz
