@@ -38,7 +38,7 @@ var rooms = map[string][]string{
 
 	"ledger/ledgertest": {module + "/ledger"},
 	"ledger/sqlledger":  {module + "/ledger", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
-	"sdk/gosdk": {module, module + "/elicitation", module + "/requeststate", module + "/wire", goSDK,
+	"sdk/gosdk": {jsontext, module, module + "/elicitation", module + "/requeststate", module + "/wire", goSDK,
 		"github.com/yosida95/uritemplate/v3"}, // go-sdk's own
 
 	"cmd/reprise":                       {module + "/"}, // the command sees everything
@@ -223,6 +223,38 @@ func TestMakefileIsShort(t *testing.T) {
 	}
 	if n := bytes.Count(text, []byte("\n")); n > 40 {
 		t.Errorf("Makefile has %d lines, more than 40", n)
+	}
+}
+
+// Code that a document quotes, under a comment that names the file, stands in that file, but for indentation.
+func TestQuotedCode(t *testing.T) {
+	quote := regexp.MustCompile("(?s)<!-- from ([^ ]+) -->\n```go\n(.*?)```")
+	plain := func(text []byte) string {
+		var b strings.Builder
+		for line := range bytes.Lines(text) {
+			b.Write(bytes.TrimSpace(line))
+			b.WriteByte('\n')
+		}
+		return b.String()
+	}
+	quotes := 0
+	for _, name := range tracked(t, ".md") {
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			continue // deleted and not yet committed
+		}
+		for _, m := range quote.FindAllSubmatch(text, -1) {
+			quotes++
+			source, err := os.ReadFile(filepath.Join("../..", string(m[1])))
+			if err != nil {
+				t.Error(err)
+			} else if !strings.Contains(plain(source), plain(m[2])) {
+				t.Errorf("%s quotes what does not stand in %s:\n%s", name, m[1], m[2])
+			}
+		}
+	}
+	if quotes == 0 {
+		t.Error("no document quotes code")
 	}
 }
 
