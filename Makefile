@@ -13,6 +13,12 @@ test: deps ## vet, staticcheck, all tests under the race detector, the vectors i
 deps: ## install what the tests need and this machine lacks
 	@.ci/deps
 
+bench: ## a token beside what people use, in one run
+	cd bench && go test -run '^$$' -bench . -benchmem .
+
+attack: ## 10^8 mutated tokens against Open, some minutes
+	cd requeststate && go test -run 'TestAttack$$' -timeout 0 -v . -attack 100000000
+
 demo: ## the demonstration
 	go run ./cmd/reprise demo
 
