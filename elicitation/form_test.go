@@ -296,6 +296,7 @@ func TestFormRefused(t *testing.T) {
 			A string `json:"a" yaml:"a"`
 		}], "A", `"yaml"`},
 		{"tag twice", build[struct {
+			//lint:ignore SA5008 this is the fault
 			A string `maxLength:"3" maxLength:"4"`
 		}], "A", "twice"},
 		{"maxLength on an int", build[struct {

@@ -282,7 +282,7 @@ func (s *sampling) renderRest(r SamplingRequest) error {
 	}
 	if t := r.Temperature; t != nil {
 		if math.IsNaN(*t) || math.IsInf(*t, 0) {
-			return errors.New("Temperature must be a finite number")
+			return errors.New("the Temperature must be a finite number")
 		}
 		b = jsontext.AppendFloat(append(b, `,"temperature":`...), *t, 64)
 	}
@@ -296,7 +296,7 @@ func (s *sampling) renderRest(r SamplingRequest) error {
 	}
 	if r.Metadata != nil {
 		if b, err = appendObject(append(b, `,"metadata":`...), r.Metadata); err != nil {
-			return fmt.Errorf("Metadata: %w", err)
+			return fmt.Errorf("in Metadata: %w", err)
 		}
 	}
 	if len(r.Tools) > 0 {

@@ -74,7 +74,7 @@ func TestAKeysIDComesFromItsSecret(t *testing.T) {
 	if other := keyOf(t, 2); other.ID() == key.ID() {
 		t.Error("two secrets have one id")
 	}
-	if requeststate.NewKey().ID() == requeststate.NewKey().ID() {
+	if a, b := requeststate.NewKey(), requeststate.NewKey(); a.ID() == b.ID() {
 		t.Error("two new keys have one id")
 	}
 	if id := key.ID().String(); len(id) != 8 || strings.Trim(id, "0123456789abcdef") != "" {

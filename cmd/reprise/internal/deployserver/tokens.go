@@ -65,7 +65,7 @@ func parseTokens(r io.Reader) (tokens, error) {
 		var digest [sha256.Size]byte
 		if text, hashed := strings.CutPrefix(fields[1], "sha256:"); hashed {
 			if k, err := hex.Decode(digest[:], []byte(text)); err != nil || k != len(digest) || len(text) != 2*len(digest) {
-				return nil, fmt.Errorf("line %d: want 64 hexadecimal digits after sha256:", n)
+				return nil, fmt.Errorf("line %d: sha256: is followed by 64 hexadecimal digits", n)
 			}
 		} else if len(fields[1]) < minToken {
 			return nil, fmt.Errorf("line %d: the token is shorter than %d characters", n, minToken)
