@@ -19,6 +19,9 @@ bench: ## a token beside what people use, in one run
 attack: ## 10^8 mutated tokens against Open, some minutes
 	cd requeststate && go test -run 'TestAttack$$' -timeout 0 -v . -attack 100000000
 
+conformance: ## every server scenario of the official suite
+	cd sdk/gosdk && go test -race -count=1 -v -run TestConformance ./internal/conformance
+
 demo: ## the demonstration
 	go run ./cmd/reprise demo
 

@@ -1,0 +1,58 @@
+// Copyright 2026 The Reprise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One call by the official TypeScript client, which does the rounds by itself. The plan comes as JSON in the environment
+// (PLAN), what came of it goes to standard output as JSON.
+//
+//	{"url": "http://...", "command": ["server", "args"], "method": "tool" | "prompt" | "resource", "name": "...", "args": {},
+//	 "answer": {"action": "accept", "content": {}} | null}
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+
+const plan = JSON.parse(process.env.PLAN);
+const wire = [];
+const record = async (url, init) => {
+  const response = await fetch(url, init);
+  if (init?.body) {
+    wire.push({ request: init.body, status: response.status, response: await response.clone().text() });
+  }
+  return response;
+};
+
+let transport;
+if (plan.command) {
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
+  const [command, ...args] = plan.command;
+  transport = new StdioClientTransport({ command, args, env: { ...process.env, SERVE: 'stdio' } });
+} else {
+  transport = new StreamableHTTPClientTransport(new URL(plan.url), { fetch: record });
+}
+const client = new Client({ name: 'typescript', version: '1.0.0' }, {
+  versionNegotiation: { mode: { pin: '2026-07-28' } },
+  capabilities: plan.answer ? { elicitation: { form: {} } } : {},
+});
+const asked = [];
+if (plan.answer) {
+  client.setRequestHandler('elicitation/create', async (request) => {
+    asked.push(request.params.message);
+    return plan.answer;
+  });
+}
+const out = { asked, wire };
+try {
+  await client.connect(transport);
+  switch (plan.method) {
+    case 'tool':
+      out.result = await client.callTool({ name: plan.name, arguments: plan.args ?? {} });
+      break;
+    case 'prompt':
+      out.result = await client.getPrompt({ name: plan.name, arguments: plan.args ?? {} });
+      break;
+    case 'resource':
+      out.result = await client.readResource({ uri: plan.name });
+      break;
+  }
+} catch (e) {
+  out.error = { code: e.code, message: String(e.message), data: e.data };
+}
+await client.close();
+console.log(JSON.stringify(out));
