@@ -1,0 +1,440 @@
+// Copyright 2026 The Reprise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reprise_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-mcp/reprise"
+	"github.com/reprise-mcp/reprise/ledger"
+	"github.com/reprise-mcp/reprise/requeststate"
+)
+
+func TestAFlowIsRedeemedOnce(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		w := &world{current: "1"}
+		req := r.first()
+		out := r.engine.Run(t.Context(), req, strict, w.deploy)
+		again := r.retry(req, out, answered(yes))
+		completes(t, r.engine.Run(t.Context(), again, strict, w.deploy), "deployed")
+		runs := w.ran()
+		for _, answer := range []string{yes, no, decline} {
+			refusal := refuses(t, r.replica().Run(t.Context(), r.retry(req, out, answered(answer)), strict, w.deploy), reprise.ErrRedeemed)
+			if !strings.Contains(refusal.Error(), "already redeemed") {
+				t.Errorf("the client is told: %s", refusal)
+			}
+		}
+		if w.ran() != runs {
+			t.Error("the handler ran for a spent flow")
+		}
+		w.did(t, 1)
+	})
+}
+
+// Forks of one flow, made by retrying a round twice, are one flow.
+func TestForksAreOneFlow(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		req := r.first()
+		first := r.engine.Run(t.Context(), req, strict, wizard)
+		retry := r.retry(req, first, map[string]string{"window": `{"action":"accept","content":{"hour":3}}`})
+		var forks []reprise.Outcome
+		for range 3 {
+			out := r.replica().Run(t.Context(), retry, strict, wizard) // suspended rounds redeem nothing
+			asks(t, out, "confirm")
+			forks = append(forks, out)
+		}
+		won := 0
+		for _, fork := range forks {
+			out := r.replica().Run(t.Context(), r.retry(retry, fork, answered(yes)), strict, wizard)
+			if out.Err == nil {
+				won++
+			} else {
+				refuses(t, out, reprise.ErrRedeemed)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d forks were redeemed", won)
+		}
+		refuses(t, r.engine.Run(t.Context(), retry, strict, wizard), reprise.ErrRedeemed) // and so is where they parted
+	})
+}
+
+// A decline ends the flow: the yes that comes after it is too late.
+func TestADeclineEndsTheFlow(t *testing.T) {
+	for _, answer := range []string{decline, cancel, no} {
+		r := newRig(t, requeststate.AES256GCM)
+		w := &world{current: "1"}
+		req := r.first()
+		out := r.engine.Run(t.Context(), req, strict, w.deploy)
+		if got := r.engine.Run(t.Context(), r.retry(req, out, answered(answer)), strict, w.deploy); got.Err != nil {
+			t.Fatal(got.Err)
+		}
+		refuses(t, r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, w.deploy), reprise.ErrRedeemed)
+		w.did(t, 0)
+	}
+}
+
+func TestManyRedeemAtOnce(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		w := &world{current: "1"}
+		req := r.first()
+		out := r.engine.Run(t.Context(), req, strict, w.deploy)
+		engines := []*reprise.Engine{r.engine, r.replica(), r.replica(), r.replica()}
+		again := r.retry(req, out, answered(yes))
+		var won, lost atomic.Int64
+		var wg sync.WaitGroup
+		for i := range 64 {
+			wg.Go(func() {
+				got := engines[i%len(engines)].Run(t.Context(), again, strict, w.deploy)
+				switch {
+				case got.Result == "deployed":
+					won.Add(1)
+				case errors.Is(got.Err, reprise.ErrRedeemed):
+					lost.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() != 1 || lost.Load() != 63 {
+			t.Errorf("%d won, %d lost", won.Load(), lost.Load())
+		}
+		w.did(t, 1)
+	})
+}
+
+// A broken store is a ledger that fails as it is told, and works otherwise.
+type brokenStore struct {
+	ledger.Ledger
+	lookup, claim, complete error
+	claimed                 bool // the claim is made all the same, and its reply lost
+	calls                   int
+}
+
+func (b *brokenStore) Lookup(ctx context.Context, now time.Time, flow ledger.FlowID) (ledger.Record, error) {
+	b.calls++
+	if b.lookup != nil {
+		return ledger.Record{}, b.lookup
+	}
+	return b.Ledger.Lookup(ctx, now, flow)
+}
+
+func (b *brokenStore) Claim(ctx context.Context, now time.Time, c ledger.Claim) (ledger.Record, bool, error) {
+	b.calls++
+	if b.claim != nil {
+		if b.claimed {
+			b.Ledger.Claim(ctx, now, c)
+		}
+		return ledger.Record{}, false, b.claim
+	}
+	return b.Ledger.Claim(ctx, now, c)
+}
+
+func (b *brokenStore) Complete(ctx context.Context, now time.Time, flow ledger.FlowID, result []byte) error {
+	b.calls++
+	if b.complete != nil {
+		return b.complete
+	}
+	return b.Ledger.Complete(ctx, now, flow, result)
+}
+
+func TestWithoutALedgerNothingRuns(t *testing.T) {
+	down := &ledger.UnavailableError{Op: "claim", Err: errors.New("connection refused")}
+	lost := &ledger.UnavailableError{Op: "claim", Err: errors.New("connection reset"), Unknown: true}
+	for _, test := range []struct {
+		name  string
+		store brokenStore
+		says  string
+		spent bool // afterwards
+	}{
+		{"down at the lookup", brokenStore{lookup: down}, "still good", false},
+		{"down at the claim", brokenStore{claim: down}, "still good", false},
+		{"full", brokenStore{claim: ledger.ErrFull}, "still good", false},
+		{"quota", brokenStore{claim: ledger.ErrQuota}, "still good", false},
+		{"the reply was lost, the claim not made", brokenStore{claim: lost}, "may be spent", false},
+		{"the reply was lost, the claim made", brokenStore{claim: lost, claimed: true}, "may be spent", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t, requeststate.AES256GCM)
+			store := test.store
+			store.Ledger = &ledger.Memory{}
+			r.ledger = &store
+			e := r.replica()
+			w := &world{current: "1"}
+			req := r.first()
+			out := e.Run(t.Context(), req, strict, w.deploy) // asking needs no store
+			asks(t, out, "confirm")
+			again := r.retry(req, out, answered(yes))
+			got := e.Run(t.Context(), again, strict, w.deploy)
+			refusal, ok := errors.AsType[*reprise.Refusal](got.Err)
+			if !ok || !strings.Contains(refusal.Error(), test.says) || !strings.Contains(refusal.Error(), "Nothing was done") {
+				t.Errorf("the client is told: %v", got.Err)
+			}
+			w.did(t, 0)
+
+			store.lookup, store.claim = nil, nil // it is back
+			got = e.Run(t.Context(), again, strict, w.deploy)
+			if test.spent {
+				if refusal := refuses(t, got, reprise.ErrRedeemed); !strings.Contains(refusal.Error(), "unknown") {
+					t.Errorf("the client is told: %s", refusal)
+				}
+				w.did(t, 0)
+			} else {
+				completes(t, got, "deployed")
+				w.did(t, 1)
+			}
+		})
+	}
+}
+
+// The deed is done, so its result goes out; a repeat is told that the outcome is not known here.
+func TestALedgerThatCannotRecordTheEnd(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	r.ledger = &brokenStore{Ledger: &ledger.Memory{}, complete: &ledger.UnavailableError{Op: "complete", Err: errors.New("gone")}}
+	e := r.replica()
+	w := &world{current: "1"}
+	req := r.first()
+	out := e.Run(t.Context(), req, strict, w.deploy)
+	again := r.retry(req, out, answered(yes))
+	completes(t, e.Run(t.Context(), again, strict, w.deploy), "deployed")
+	if !strings.Contains(r.log.String(), "did not record") {
+		t.Error("the operator is not told")
+	}
+	if refusal := refuses(t, e.Run(t.Context(), again, strict, w.deploy), reprise.ErrRedeemed); !strings.Contains(refusal.Error(), "outcome is unknown") {
+		t.Errorf("the client is told: %s", refusal)
+	}
+}
+
+// What does no harm twice touches no store.
+func TestReusableTouchesNoStore(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	store := &brokenStore{lookup: errors.New("touched"), claim: errors.New("touched"), complete: errors.New("touched")}
+	r.ledger = store
+	for _, e := range []*reprise.Engine{r.replica(), withoutLedger(r)} {
+		w := &world{current: "1"}
+		req := r.first()
+		o := reprise.Options{Reusable: true}
+		out := e.Run(t.Context(), req, o, w.deploy)
+		for range 3 {
+			completes(t, e.Run(t.Context(), r.retry(req, out, answered(yes)), o, w.deploy), "deployed")
+		}
+		completes(t, e.Run(t.Context(), r.retry(req, out, answered(decline)), o, w.deploy), "declined")
+		w.did(t, 3)
+	}
+	if store.calls != 0 {
+		t.Errorf("the store was called %d times", store.calls)
+	}
+}
+
+func withoutLedger(r *rig) *reprise.Engine {
+	other := *r
+	other.ledger = nil
+	return other.replica()
+}
+
+func TestAFailedEffectSpendsTheConfirmation(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	broken := errors.New("the disk is full")
+	fails := func(ctx context.Context, call *reprise.Call) (any, error) {
+		decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+		if err != nil {
+			return nil, err
+		}
+		approval, _ := decision.Approved()
+		return reprise.Do(ctx, call, approval, func(context.Context) (any, error) { return nil, broken })
+	}
+	req := r.first()
+	out := r.engine.Run(t.Context(), req, strict, fails)
+	again := r.retry(req, out, answered(yes))
+	got := r.engine.Run(t.Context(), again, strict, fails)
+	if !errors.Is(got.Err, broken) || !strings.Contains(got.Err.Error(), "confirmation is spent") {
+		t.Errorf("%v", got.Err)
+	}
+	refuses(t, r.engine.Run(t.Context(), again, strict, fails), reprise.ErrRedeemed)
+
+	// Where a confirmation counts any number of times, it is not spent and nothing says so.
+	o := reprise.Options{Reusable: true}
+	out = r.engine.Run(t.Context(), req, o, fails)
+	got = r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), o, fails)
+	if !errors.Is(got.Err, broken) || strings.Contains(got.Err.Error(), "spent") {
+		t.Errorf("%v", got.Err)
+	}
+}
+
+func TestAnEffectThatPanicsSpendsTheConfirmation(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	panics := func(ctx context.Context, call *reprise.Call) (any, error) {
+		decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+		if err != nil {
+			return nil, err
+		}
+		approval, _ := decision.Approved()
+		return reprise.Do(ctx, call, approval, func(context.Context) (any, error) { panic("boom") })
+	}
+	req := r.first()
+	out := r.engine.Run(t.Context(), req, strict, panics)
+	again := r.retry(req, out, answered(yes))
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		r.engine.Run(t.Context(), again, strict, panics)
+	}()
+	if refusal := refuses(t, r.engine.Run(t.Context(), again, strict, panics), reprise.ErrRedeemed); !strings.Contains(refusal.Error(), "unknown") {
+		t.Errorf("the client is told: %s", refusal)
+	}
+}
+
+// Do is hard to enter by mistake.
+func TestDoRefuses(t *testing.T) {
+	var other reprise.Approval // of another call
+	for name, h := range map[string]func(t *testing.T, ctx context.Context, call *reprise.Call, effect func(context.Context) (any, error)) (any, error){
+		"the zero approval": func(_ *testing.T, ctx context.Context, call *reprise.Call, effect func(context.Context) (any, error)) (any, error) {
+			if _, err := reprise.Confirm(ctx, call, "confirm", "Well?"); err != nil {
+				return nil, err
+			}
+			return reprise.Do(ctx, call, reprise.Approval{}, effect)
+		},
+		"the approval of another call": func(_ *testing.T, ctx context.Context, call *reprise.Call, effect func(context.Context) (any, error)) (any, error) {
+			if _, err := reprise.Confirm(ctx, call, "confirm", "Well?"); err != nil {
+				return nil, err
+			}
+			return reprise.Do(ctx, call, other, effect)
+		},
+		"a pending question, its error swallowed": func(_ *testing.T, ctx context.Context, call *reprise.Call, effect func(context.Context) (any, error)) (any, error) {
+			decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+			if err != nil {
+				return nil, err
+			}
+			approval, _ := decision.Approved()
+			reprise.Confirm(ctx, call, "second", "Really?")
+			return reprise.Do(ctx, call, approval, effect)
+		},
+		"a refusal that was swallowed": func(_ *testing.T, ctx context.Context, call *reprise.Call, effect func(context.Context) (any, error)) (any, error) {
+			decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+			if err != nil {
+				return nil, err
+			}
+			reprise.Do(ctx, call, reprise.Approval{}, effect)
+			approval, _ := decision.Approved()
+			return reprise.Do(ctx, call, approval, effect)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, requeststate.AES256GCM)
+			keep := func(ctx context.Context, call *reprise.Call) (any, error) {
+				decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+				other, _ = decision.Approved()
+				return nil, err
+			}
+			req := r.first()
+			out := r.engine.Run(t.Context(), req, strict, keep)
+			r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, keep)
+
+			ran := 0
+			handler := func(ctx context.Context, call *reprise.Call) (any, error) {
+				return h(t, ctx, call, func(context.Context) (any, error) { ran++; return nil, nil })
+			}
+			out = r.engine.Run(t.Context(), req, strict, handler)
+			again := r.retry(req, out, answered(yes))
+			if got := r.engine.Run(t.Context(), again, strict, handler); got.Err == nil && got.Ask == nil {
+				t.Errorf("%+v", got)
+			}
+			if ran != 0 {
+				t.Error("the effect ran")
+			}
+			// Nothing was burnt.
+			w := &world{current: "1", message: "Well?"}
+			completes(t, r.engine.Run(t.Context(), again, strict, w.deploy), "deployed")
+		})
+	}
+}
+
+func TestDoRunsOnce(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	ran := 0
+	twice := func(ctx context.Context, call *reprise.Call) (any, error) {
+		decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+		if err != nil {
+			return nil, err
+		}
+		approval, _ := decision.Approved()
+		effect := func(context.Context) (any, error) { ran++; return "done", nil }
+		if _, err := reprise.Do(ctx, call, approval, effect); err != nil {
+			return nil, err
+		}
+		if _, err := reprise.Confirm(ctx, call, "late", "And now?"); err == nil {
+			t.Error("asked after Do")
+		}
+		if err := call.Later(); err == nil {
+			t.Error("put off after Do")
+		}
+		return reprise.Do(ctx, call, approval, effect)
+	}
+	req := r.first()
+	out := r.engine.Run(t.Context(), req, strict, twice)
+	if got := r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, twice); got.Err == nil {
+		t.Errorf("%+v", got)
+	}
+	if ran != 1 {
+		t.Errorf("the effect ran %d times", ran)
+	}
+}
+
+// A run that uses no answer redeems nothing.
+func TestARunWithoutAnAnswerRedeemsNothing(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	w := &world{current: "1"}
+	req := r.first()
+	out := r.engine.Run(t.Context(), req, strict, w.deploy)
+	again := r.retry(req, out, answered(yes))
+	early := func(context.Context, *reprise.Call) (any, error) { return "nothing to do", nil }
+	completes(t, r.engine.Run(t.Context(), again, strict, early), "nothing to do")
+	completes(t, r.engine.Run(t.Context(), again, strict, w.deploy), "deployed")
+}
+
+// One principal cannot fill the ledger for another.
+func TestQuotaOfAPrincipal(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	r.ledger = &ledger.Memory{PerOwner: 2}
+	e := r.replica()
+	w := &world{current: "1"}
+	flow := func(subject string) reprise.Outcome {
+		req := r.first()
+		req.Principal = user(t, subject)
+		out := e.Run(t.Context(), req, strict, w.deploy)
+		return e.Run(t.Context(), r.retry(req, out, answered(yes)), strict, w.deploy)
+	}
+	completes(t, flow("mallory"), "deployed")
+	completes(t, flow("mallory"), "deployed")
+	refuses(t, flow("mallory"), ledger.ErrQuota)
+	completes(t, flow("alice"), "deployed")
+}
+
+// What the ledger keeps outlives every state of the flow.
+func TestAClaimIsKeptUntilNoStateOfTheFlowIsLeft(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	r.config.Lifetime = time.Hour
+	e := r.replica()
+	w := &world{current: "1"}
+	req := r.first()
+	out := e.Run(t.Context(), req, strict, w.deploy)
+	again := r.retry(req, out, answered(yes))
+	completes(t, e.Run(t.Context(), again, strict, w.deploy), "deployed")
+	for _, after := range []time.Duration{time.Minute, ttl - time.Millisecond, ttl, time.Hour - 1, time.Hour, 2 * time.Hour, 24 * time.Hour} {
+		late := *again
+		late.Received = start.Add(after)
+		if got := e.Run(t.Context(), &late, strict, w.deploy); got.Err == nil {
+			t.Errorf("%v later: %+v", after, got)
+		}
+	}
+	w.did(t, 1)
+}

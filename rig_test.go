@@ -1,0 +1,267 @@
+// Copyright 2026 The Reprise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package reprise_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reprise-mcp/reprise"
+	"github.com/reprise-mcp/reprise/ledger"
+	"github.com/reprise-mcp/reprise/requeststate"
+	"github.com/reprise-mcp/reprise/wire"
+)
+
+// start is when the first round of a test happens.
+var start = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+
+const ttl = 10 * time.Minute
+
+var algorithms = map[string]requeststate.Algorithm{
+	"AES-256-GCM": requeststate.AES256GCM,
+	"HMAC-SHA256": requeststate.HMACSHA256,
+}
+
+// both runs a test under both sealers.
+func both(t *testing.T, test func(t *testing.T, r *rig)) {
+	for name, algorithm := range algorithms {
+		t.Run(name, func(t *testing.T) { test(t, newRig(t, algorithm)) })
+	}
+}
+
+// A rig is what the replicas of a test share, and one of them.
+type rig struct {
+	testing.TB
+	config requeststate.Config
+	ledger ledger.Ledger
+	log    *safeBuffer
+	engine *reprise.Engine
+	keys   *requeststate.Keyring
+
+	secrets []string // that may stand in no log and no error
+}
+
+func newRig(t testing.TB, algorithm requeststate.Algorithm) *rig {
+	t.Helper()
+	ring, err := requeststate.NewKeyring(requeststate.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{
+		TB:     t,
+		config: requeststate.Config{Keyring: ring, Audience: "https://deploy.example/mcp", Algorithm: algorithm, TTL: ttl, Readable: true},
+		ledger: &ledger.Memory{},
+		log:    &safeBuffer{},
+		keys:   ring,
+	}
+	r.engine = r.replica()
+	t.Cleanup(func() {
+		for _, secret := range r.secrets {
+			if strings.Contains(r.log.String(), secret) {
+				t.Error("a requestState or an answer is in the log")
+			}
+		}
+	})
+	return r
+}
+
+// replica returns another engine with the same keyring and the same ledger.
+func (r *rig) replica() *reprise.Engine {
+	r.Helper()
+	sealer, err := requeststate.New(r.config)
+	if err != nil {
+		r.Fatal(err)
+	}
+	e, err := reprise.New(reprise.Config{Sealer: sealer, Ledger: r.ledger, Logger: slog.New(slog.NewTextHandler(r.log, nil))})
+	if err != nil {
+		r.Fatal(err)
+	}
+	return e
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+type handler = func(context.Context, *reprise.Call) (any, error)
+
+func user(t testing.TB, subject string) requeststate.Principal {
+	t.Helper()
+	p, err := requeststate.User("https://issuer.example", subject, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// first is the first round of a call by alice.
+func (r *rig) first() *reprise.Request {
+	r.Helper()
+	return &reprise.Request{
+		Method: wire.MethodToolsCall, Target: "deploy", Arguments: []byte(`{"service":"billing","version":2}`),
+		Principal: user(r, "alice"), Version: wire.Version, Capabilities: wire.Declare("elicitation.form"), Received: start,
+	}
+}
+
+// retry answers what out asks. The answers are JSON by key.
+func (r *rig) retry(req *reprise.Request, out reprise.Outcome, answers map[string]string) *reprise.Request {
+	r.Helper()
+	again := *req
+	again.State, again.Responses = nil, nil
+	if out.Ask == nil {
+		r.Fatalf("nothing was asked: %+v", out)
+	}
+	if out.Ask.State != "" {
+		state := out.Ask.State
+		again.State = &state
+		r.secrets = append(r.secrets, state)
+	}
+	if answers != nil {
+		again.Responses = wire.InputResponses{}
+		for key, answer := range answers {
+			again.Responses[key] = []byte(answer)
+		}
+	}
+	again.Received = req.Received.Add(time.Second)
+	return &again
+}
+
+// asks fails the test unless out asks these keys and no others.
+func asks(t testing.TB, out reprise.Outcome, keys ...string) {
+	t.Helper()
+	if out.Ask == nil || out.Result != nil || out.Err != nil {
+		t.Fatalf("want the questions %q, got result %v, error %v", keys, out.Result, out.Err)
+	}
+	if len(out.Ask.Requests) != len(keys) {
+		t.Errorf("want the questions %q, got %d", keys, len(out.Ask.Requests))
+	}
+	for _, key := range keys {
+		if _, ok := out.Ask.Requests[key]; !ok {
+			t.Errorf("%q was not asked, but %v", key, maps.Collect(maps.All(out.Ask.Requests)))
+		}
+	}
+}
+
+// completes fails the test unless out is this result.
+func completes(t testing.TB, out reprise.Outcome, want any) {
+	t.Helper()
+	if out.Err != nil || out.Ask != nil || out.Result != want {
+		t.Fatalf("want the result %v, got %v, questions %v, error %v", want, out.Result, out.Ask != nil, out.Err)
+	}
+}
+
+// refuses fails the test unless out is a tool execution error for this reason.
+func refuses(t testing.TB, out reprise.Outcome, reason error) *reprise.Refusal {
+	t.Helper()
+	refusal, ok := errors.AsType[*reprise.Refusal](out.Err)
+	if !ok || !errors.Is(out.Err, reason) || out.Ask != nil || out.Result != nil {
+		t.Fatalf("want a refusal because %v, got result %v, questions %v, error %v", reason, out.Result, out.Ask != nil, out.Err)
+	}
+	return refusal
+}
+
+// protocol fails the test unless out is a JSON-RPC error with this code.
+func protocol(t testing.TB, out reprise.Outcome, code int) *wire.Error {
+	t.Helper()
+	e, ok := out.Err.(*wire.Error)
+	if !ok || e.Code != code || out.Ask != nil || out.Result != nil {
+		t.Fatalf("want JSON-RPC error %d, got result %v, questions %v, error %v", code, out.Result, out.Ask != nil, out.Err)
+	}
+	return e
+}
+
+const (
+	yes     = `{"action":"accept","content":{"decision":"approve"}}`
+	no      = `{"action":"accept","content":{"decision":"reject"}}`
+	decline = `{"action":"decline"}`
+	cancel  = `{"action":"cancel"}`
+)
+
+func answered(answer string) map[string]string { return map[string]string{"confirm": answer} }
+
+// A world is what a deployment changes.
+type world struct {
+	mu      sync.Mutex
+	current string
+	deeds   int
+	runs    int
+	message string // in place of the ordinary one
+	facts   bool
+}
+
+// deploy confirms a deployment and makes it.
+func (w *world) deploy(ctx context.Context, call *reprise.Call) (any, error) {
+	w.mu.Lock()
+	w.runs++
+	current, message := w.current, w.message
+	w.mu.Unlock()
+	if message == "" {
+		message = fmt.Sprintf("Deploy 2, replacing %s?", current)
+	}
+	var facts []any
+	if w.facts {
+		facts = []any{current, 2}
+	}
+	decision, err := reprise.Confirm(ctx, call, "confirm", message, facts...)
+	if err != nil {
+		return nil, err
+	}
+	approval, yes := decision.Approved()
+	if !yes {
+		return decision.String(), nil
+	}
+	return reprise.Do(ctx, call, approval, func(context.Context) (string, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.deeds++
+		return "deployed", nil
+	})
+}
+
+func (w *world) did(t testing.TB, want int) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.deeds != want {
+		t.Errorf("deployed %d times, not %d", w.deeds, want)
+	}
+}
+
+func (w *world) ran() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.runs
+}
+
+// compact is JSON in one spelling.
+func compact(t testing.TB, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
