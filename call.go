@@ -6,10 +6,10 @@ package reprise
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -277,14 +277,14 @@ func (c *Call) carried() []requeststate.Answer {
 
 // pinOf is what makes a question the same question in a later round: what it asks for and about, not how it is worded.
 func pinOf(method string, identity []byte, message string, facts []any) (requeststate.Digest, error) {
-	h := sha256.New()
-	putPart(h, "reprise pin v1")
-	putPart(h, method)
-	putPart(h, string(identity))
+	b := make([]byte, 0, 512)
+	b = appendPart(b, "reprise pin v1")
+	b = appendPart(b, method)
+	b = appendPart(b, identity)
 	if len(facts) == 0 {
-		putPart(h, "message")
-		putPart(h, message)
-		return requeststate.Digest(h.Sum(nil)), nil
+		b = appendPart(b, "message")
+		b = appendPart(b, message)
+		return sha256.Sum256(b), nil
 	}
 	raw, err := json.Marshal(facts)
 	if err != nil {
@@ -294,12 +294,15 @@ func pinOf(method string, identity []byte, message string, facts []any) (request
 	if err != nil {
 		return requeststate.Digest{}, err
 	}
-	putPart(h, "facts")
-	putPart(h, string(canonical))
-	return requeststate.Digest(h.Sum(nil)), nil
+	b = appendPart(b, "facts")
+	b = appendPart(b, canonical)
+	return sha256.Sum256(b), nil
 }
 
-func putPart(h hash.Hash, part string) { fmt.Fprintf(h, "%d:%s", len(part), part) }
+// appendPart keeps parts apart by their length, so that no two lists of parts are the same bytes.
+func appendPart[T ~string | ~[]byte](b []byte, part T) []byte {
+	return append(binary.BigEndian.AppendUint64(b, uint64(len(part))), part...)
+}
 
 // Once returns a value that may not change between the rounds of a flow, such as an order id or a quote. In the first
 // round it runs compute and carries the result in the state, sealed; later rounds get that result back. A first round that is

@@ -19,9 +19,8 @@ import (
 	"github.com/reprise-mcp/reprise/wire"
 )
 
-// DefaultRounds is how many rounds of questions one flow may take unless [Options.Rounds] says otherwise. Clients stop
-// by themselves at eight to ten.
-const DefaultRounds = 8
+// defaultRounds is how many rounds of questions one flow may take unless [Options.Rounds] says otherwise.
+const defaultRounds = 8
 
 // maxDrift is the number of times that a question may turn out to be another one by the time its answer arrives. The
 // third time is a tool error: a question that never holds still cannot be answered.
@@ -57,25 +56,18 @@ type Options struct {
 	// QuestionsOnly sends questions without a requestState, for clients that cannot echo one. It implies Unsolicited.
 	QuestionsOnly bool
 
-	// Rejected chooses what a client hears whose requestState is refused. Default: [AsToolError].
-	Rejected Rejected
+	// AskExpired answers an expired requestState by asking again, as if the call were new; the answers that came with it are
+	// forgotten. Default: false, it is refused as any other that does not hold.
+	AskExpired bool
 
-	// Rounds bounds the rounds of questions of one flow. Default (0): [DefaultRounds].
+	// ProtocolErrors answers tools/call with JSON-RPC -32602 where a requestState is refused. Default: false, a tool
+	// execution error (isError) that says how to get a fresh question, so that a model can recover. prompts/get and
+	// resources/read have no such channel and always get -32602. The specification leaves the choice to the server.
+	ProtocolErrors bool
+
+	// Rounds bounds the rounds of questions of one flow. Default (0): 8, since clients stop by themselves at eight to ten.
 	Rounds int
 }
-
-// Rejected is the way in which a refused requestState is answered. The specification leaves the choice to the server.
-type Rejected uint8
-
-const (
-	// AsToolError answers tools/call with isError and how to get a fresh confirmation, so that a model can recover. It is
-	// the zero value. prompts/get and resources/read have no such channel and get JSON-RPC -32602.
-	AsToolError Rejected = iota
-	// AsQuestion answers an expired state by asking again, as if the call were new. Every other reason is a tool error.
-	AsQuestion
-	// AsProtocolError answers with JSON-RPC -32602 always.
-	AsProtocolError
-)
 
 // Request is one tools/call, prompts/get or resources/read as the transport received it.
 type Request struct {
@@ -124,11 +116,9 @@ func New(c Config) (*Engine, error) {
 func (e *Engine) Check(o Options) error {
 	switch {
 	case o.Rounds < 0:
-		return fmt.Errorf("reprise: Options.Rounds is %d; use 0 for %d rounds", o.Rounds, DefaultRounds)
+		return fmt.Errorf("reprise: Options.Rounds is %d; use 0 for %d rounds", o.Rounds, defaultRounds)
 	case e.ledger == nil && !o.Reusable:
 		return errors.New("reprise: single use needs a ledger; set Config.Ledger, or Options.Reusable where a repeat does no harm")
-	case o.Rejected > AsProtocolError:
-		return fmt.Errorf("reprise: Options.Rejected is %d, which is no way to answer", o.Rejected)
 	}
 	return nil
 }
@@ -176,7 +166,7 @@ func (e *Engine) begin(ctx context.Context, req *Request, o Options) (*Call, err
 		case err == nil:
 			call.state, call.resumed = *state, true
 			return call, e.unspent(ctx, call)
-		case o.Rejected == AsQuestion && (errors.Is(err, requeststate.Expired) || errors.Is(err, requeststate.Outlived)):
+		case o.AskExpired && (errors.Is(err, requeststate.Expired) || errors.Is(err, requeststate.Outlived)):
 			call.expired = true // the old answers go with the old state
 		default:
 			return nil, refusal(err)
@@ -247,20 +237,19 @@ func (e *Engine) complete(ctx context.Context, call *Call) {
 
 // fingerprint tells one retry from another: the same state with the same answers, whatever their spelling.
 func (c *Call) fingerprint() [32]byte {
-	h := sha256.New()
-	put := func(b []byte) { fmt.Fprintf(h, "%d:%s", len(b), b) }
+	b := make([]byte, 0, 512)
 	if c.req.State != nil {
-		put([]byte(*c.req.State))
+		b = appendPart(b, *c.req.State)
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.req.Responses)) {
-		put([]byte(key))
+		b = appendPart(b, key)
 		canonical, err := requeststate.AppendCanonical(nil, c.req.Responses[key])
 		if err != nil {
 			canonical = c.req.Responses[key]
 		}
-		put(canonical)
+		b = appendPart(b, canonical)
 	}
-	return [32]byte(h.Sum(nil))
+	return sha256.Sum256(b)
 }
 
 // finish turns what the handler returned into an outcome. What the call itself knows comes first, so an error that a
@@ -293,7 +282,7 @@ func (c *Call) finish(ctx context.Context, result any, err error) Outcome {
 func (c *Call) suspend(ctx context.Context) Outcome {
 	limit := c.options.Rounds
 	if limit == 0 {
-		limit = DefaultRounds
+		limit = defaultRounds
 	}
 	if c.state.Round >= limit {
 		return c.engine.refuse(ctx, c.req, c.options, &Refusal{Reason: ErrRounds, text: fmt.Sprintf(

@@ -126,7 +126,7 @@ func (e *Engine) refuse(ctx context.Context, req *Request, o Options, err error)
 		e.log.LogAttrs(ctx, slog.LevelWarn, "refused",
 			slog.String("method", req.Method), slog.String("target", req.Target),
 			slog.String("principal", req.Principal.String()), slog.Any("reason", refused.Reason))
-		if req.Method != wire.MethodToolsCall || o.Rejected == AsProtocolError {
+		if req.Method != wire.MethodToolsCall || o.ProtocolErrors {
 			return Outcome{Err: &wire.Error{Code: wire.CodeInvalidParams, Message: refused.Error()}}
 		}
 		return Outcome{Err: refused}

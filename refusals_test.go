@@ -111,10 +111,9 @@ func TestAttacksAreRefusedAndBurnNothing(t *testing.T) {
 // The same state on prompts/get, resources/read or with another way to answer: -32602 where there is no other channel.
 func TestChannelsOfARefusal(t *testing.T) {
 	for _, method := range []string{wire.MethodToolsCall, wire.MethodPromptsGet, wire.MethodResourcesRead} {
-		for rejected := reprise.AsToolError; rejected <= reprise.AsProtocolError; rejected++ {
+		for _, o := range []reprise.Options{{}, {AskExpired: true}, {ProtocolErrors: true}, {AskExpired: true, ProtocolErrors: true}} {
 			for _, attack := range attacks {
 				r := newRig(t, requeststate.AES256GCM)
-				o := reprise.Options{Rejected: rejected}
 				w := &world{current: "1"}
 				req := r.first()
 				req.Method = method
@@ -126,9 +125,9 @@ func TestChannelsOfARefusal(t *testing.T) {
 				}
 				got := r.engine.Run(t.Context(), bad, o, w.deploy)
 				switch {
-				case rejected == reprise.AsQuestion && attack.reason == requeststate.Expired:
+				case o.AskExpired && attack.reason == requeststate.Expired:
 					asks(t, got, "confirm") // and the yes that came with the old state is forgotten
-				case method == wire.MethodToolsCall && rejected != reprise.AsProtocolError:
+				case method == wire.MethodToolsCall && !o.ProtocolErrors:
 					refuses(t, got, attack.reason)
 				default:
 					protocol(t, got, wire.CodeInvalidParams)
@@ -141,9 +140,8 @@ func TestChannelsOfARefusal(t *testing.T) {
 
 func TestSpentFlowInEveryChannel(t *testing.T) {
 	for _, method := range []string{wire.MethodToolsCall, wire.MethodPromptsGet} {
-		for rejected := reprise.AsToolError; rejected <= reprise.AsProtocolError; rejected++ {
+		for _, o := range []reprise.Options{{}, {AskExpired: true}, {ProtocolErrors: true}} {
 			r := newRig(t, requeststate.AES256GCM)
-			o := reprise.Options{Rejected: rejected}
 			w := &world{current: "1"}
 			req := r.first()
 			req.Method = method
@@ -151,7 +149,7 @@ func TestSpentFlowInEveryChannel(t *testing.T) {
 			again := r.retry(req, out, answered(yes))
 			completes(t, r.engine.Run(t.Context(), again, o, w.deploy), "deployed")
 			got := r.engine.Run(t.Context(), again, o, w.deploy)
-			if method == wire.MethodToolsCall && rejected != reprise.AsProtocolError {
+			if method == wire.MethodToolsCall && !o.ProtocolErrors {
 				refuses(t, got, reprise.ErrRedeemed)
 			} else {
 				protocol(t, got, wire.CodeInvalidParams)
@@ -308,7 +306,7 @@ func TestOptionsThatCannotHold(t *testing.T) {
 	r := newRig(t, requeststate.AES256GCM)
 	r.ledger = nil
 	e := r.replica()
-	for _, o := range []reprise.Options{{}, {Rounds: -1, Reusable: true}, {Rejected: 3, Reusable: true}} {
+	for _, o := range []reprise.Options{{}, {Rounds: -1, Reusable: true}, {Rounds: -8, Reusable: true}} {
 		w := &world{current: "1"}
 		if e.Check(o) == nil {
 			t.Errorf("%+v was accepted", o)

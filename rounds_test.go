@@ -384,7 +384,7 @@ func TestRoundsAreBounded(t *testing.T) {
 				}
 			}
 		}
-		for _, test := range []struct{ option, want int }{{0, reprise.DefaultRounds}, {1, 1}, {3, 3}} {
+		for _, test := range []struct{ option, want int }{{0, 8}, {1, 1}, {3, 3}} {
 			o := reprise.Options{Rounds: test.option}
 			req := r.first()
 			out := r.engine.Run(t.Context(), req, o, endless)

@@ -68,7 +68,7 @@ func addAsking(a *gosdk.Adapter) error {
 		tool("test_missing_capability", reprise.Options{Asks: []elicitation.Kind{elicitation.Sampling}}, askCapital),
 		tool("test_input_required_result_list_roots", reprise.Options{}, askRoots),
 		tool("test_input_required_result_request_state", reprise.Options{}, askConsent),
-		tool("test_input_required_result_tampered_state", reprise.Options{Rejected: reprise.AsProtocolError}, askConsent),
+		tool("test_input_required_result_tampered_state", reprise.Options{ProtocolErrors: true}, askConsent),
 		tool("test_input_required_result_multiple_inputs", reprise.Options{}, askAll),
 		tool("test_input_required_result_multi_round", reprise.Options{}, askTwice),
 		tool("test_input_required_result_capabilities", reprise.Options{}, askWhatCanBeAnswered),
