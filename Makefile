@@ -16,6 +16,9 @@ deps: ## install what the tests need and this machine lacks
 bench: ## a token beside what people use, in one run
 	cd bench && go test -run '^$$' -bench . -benchmem .
 
+bench-call: ## CPU of a confirmed call over HTTP, beside the bare SDK
+	cd sdk/gosdk && go run ./internal/benchcall
+
 attack: ## 10^8 mutated tokens against Open, some minutes
 	cd requeststate && go test -run 'TestAttack$$' -timeout 0 -v . -attack 100000000
 

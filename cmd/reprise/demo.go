@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"strings"
 
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/demo"
 )
@@ -28,6 +29,12 @@ func runDemo(ctx context.Context, args []string, std streams) (err error) {
 	fs.BoolVar(&c.Wire, "wire", false, "print every message")
 	if err := parse(fs, demoUsage, args, std, 0); err != nil {
 		return err
+	}
+	// The replicas inherit the environment, and are told all they need by their flags.
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "REPRISE_") {
+			os.Unsetenv(name)
+		}
 	}
 	if *ask {
 		c.Person = std.in

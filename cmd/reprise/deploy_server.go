@@ -33,7 +33,7 @@ func runDeployServer(ctx context.Context, args []string, std streams) error {
 	var c deployserver.Config
 	var origins string
 	fs := flag.NewFlagSet("deploy-server", flag.ContinueOnError)
-	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8931", "`address` to listen on; anything but a loopback address needs --tokens and --keyring files")
+	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8931", "`address` to listen on; anything but a loopback address needs --audience, and --tokens and --keyring files")
 	fs.BoolVar(&c.Stdio, "stdio", false, "serve standard input and output in place of HTTP")
 	fs.StringVar(&c.Data, "data", "reprise-data", "`directory` for what the server keeps, where the next flags name no other place")
 	fs.StringVar(&c.Root, "root", "", "release root `directory` (default DATA/releases)")
@@ -44,7 +44,7 @@ func runDeployServer(ctx context.Context, args []string, std streams) error {
 	fs.BoolVar(&c.SingleProcess, "single-process", false, "there is no other replica with this keyring, and a restart may forget what was redeemed")
 	fs.StringVar(&c.Issuer, "issuer", "", "`name` of who vouches for the subjects (default urn:reprise:token-file, on stdio the host)")
 	fs.StringVar(&c.Subject, "subject", "", "on stdio, `name` of who is at the other end (default the user of the operating system)")
-	fs.StringVar(&c.Audience, "audience", "", "resource `URI` of the server, the same on all replicas (default from --listen)")
+	fs.StringVar(&c.Audience, "audience", "", "resource `URI` of the server, the same on all replicas and on no other server (default from --listen)")
 	fs.StringVar(&c.Algorithm, "sealer", "aes-256-gcm", "`algorithm` that seals requestState: aes-256-gcm or hmac-sha256")
 	fs.DurationVar(&c.TTL, "ttl", 10*time.Minute, "how `long` a human has for one question")
 	fs.DurationVar(&c.Lifetime, "lifetime", time.Hour, "how `long` all rounds of a call may take together")
@@ -53,10 +53,10 @@ func runDeployServer(ctx context.Context, args []string, std streams) error {
 		return err
 	}
 	switch { // here 0 is no default but a mistake
-	case c.TTL <= 0:
-		return &usageError{"--ttl must be at least 1s"}
-	case c.Lifetime <= 0:
-		return &usageError{"--lifetime must be at least the --ttl"}
+	case c.TTL == 0:
+		return &usageError{"--ttl is 0: it must be at least 1s"}
+	case c.Lifetime == 0:
+		return &usageError{"--lifetime is 0: it must be at least the --ttl"}
 	}
 	if origins != "" {
 		c.Origins = strings.Split(origins, ",")
@@ -71,8 +71,11 @@ func runDeployServer(ctx context.Context, args []string, std streams) error {
 	c.Out = std.err
 	c.Log = slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 
-	ctx, cancel := fleet.WithParent(ctx)
-	defer cancel()
+	if !c.Stdio { // there, standard input is the client's
+		var cancel context.CancelFunc
+		ctx, cancel = fleet.WithParent(ctx)
+		defer cancel()
+	}
 	server, err := deployserver.Open(ctx, c)
 	if err != nil {
 		return err

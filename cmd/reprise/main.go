@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/reprise-mcp/reprise/cmd/reprise/internal/deployserver"
 )
 
 const usage = `Reprise: multi round-trip requests and elicitation for MCP 2026-07-28.
@@ -56,7 +58,8 @@ func (e *usageError) Error() string { return e.text }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	status := run(ctx, os.Args[1:], streams{input{ctx, os.Stdin}, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(status)
 }
@@ -71,19 +74,44 @@ func run(ctx context.Context, args []string, std streams) int {
 			continue
 		}
 		err := c.run(ctx, args[1:], std)
-		var bad *usageError
-		switch {
-		case err == nil, errors.Is(err, flag.ErrHelp):
+		if err == nil || errors.Is(err, flag.ErrHelp) {
 			return 0
-		case errors.As(err, &bad):
-			fmt.Fprintf(std.err, "reprise: %v\n", err)
-			return 2
 		}
 		fmt.Fprintf(std.err, "reprise: %v\n", err)
+		var usage *usageError
+		var config *deployserver.ConfigError
+		if errors.As(err, &usage) || errors.As(err, &config) {
+			return 2
+		}
 		return 1
 	}
 	fmt.Fprintf(std.err, "reprise: there is no command %q; see reprise help\n", args[0])
 	return 2
+}
+
+// input gives up reading when ctx ends: a read from a terminal or a pipe cannot be interrupted.
+type input struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i input) Read(p []byte) (int, error) {
+	type part struct {
+		text []byte
+		err  error
+	}
+	done := make(chan part, 1)
+	go func() {
+		text := make([]byte, len(p))
+		n, err := i.r.Read(text)
+		done <- part{text[:n], err}
+	}()
+	select {
+	case got := <-done:
+		return copy(p, got.text), got.err
+	case <-i.ctx.Done():
+		return 0, context.Cause(i.ctx)
+	}
 }
 
 // parse parses the flags of one command. Each flag can also be given in the environment, as REPRISE_ and its name in

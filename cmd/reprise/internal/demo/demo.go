@@ -51,6 +51,9 @@ func Run(ctx context.Context, c Config) (_ []Step, err error) {
 	if c.Sealer == "" {
 		c.Sealer = "aes-256-gcm"
 	}
+	if _, err := deployserver.Algorithm(c.Sealer); err != nil {
+		return nil, err
+	}
 	if c.Person == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, limit)

@@ -5,6 +5,7 @@ package demo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -234,7 +235,8 @@ func (d *demo) choose(message string) (answer map[string]any, outcome string, er
 	for {
 		d.printf("\n    %s\n    [y] yes  [n] no  [d] decline to answer  [c] cancel > ", message)
 		if !d.person.Scan() {
-			return nil, "", errors.Join(errors.New("the input ended without an answer"), d.person.Err())
+			d.printf("\n")
+			return nil, "", cmp.Or(d.person.Err(), errors.New("the input ended without an answer"))
 		}
 		switch strings.ToLower(strings.TrimSpace(d.person.Text())) {
 		case "y", "yes":

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"time"
@@ -50,19 +51,29 @@ type Config struct {
 	SingleProcess bool          // the operator says that there is no other replica
 	Issuer        string        // who vouches for the subjects of the tokens
 	Subject       string        // stdio only: who is at the other end; default: the user of the operating system
-	Audience      string        // the server's resource URI; default from Listen
+	Audience      string        // the server's resource URI; default from Listen if that is a loopback address with a port
 	Algorithm     string        // aes-256-gcm (default) or hmac-sha256
 	TTL           time.Duration // default 10 minutes
-	Lifetime      time.Duration // default 1 hour
+	Lifetime      time.Duration // default 1 hour, or TTL if that is longer
 	Origins       []string      // accepted values of the Origin header
 	ClockOffset   time.Duration // tests only: how far this replica's clock is off
 	Out           io.Writer     // what the operator must read
 	Log           *slog.Logger
 }
 
+// A ConfigError says which flag of the command cannot stand as it is.
+type ConfigError struct {
+	Flag   string // without dashes
+	Reason string
+}
+
+// Error names the flag and says what it may be.
+func (e *ConfigError) Error() string { return "--" + e.Flag + " " + e.Reason }
+
 // A Server is ready to serve.
 type Server struct {
 	config   Config
+	listener net.Listener // nil on stdio
 	mcp      *mcp.Server
 	releases *deploy.Engine
 	ledger   ledger.Ledger
@@ -70,8 +81,8 @@ type Server struct {
 	close    []func() error
 }
 
-// Open checks the configuration, makes what is missing where that is safe, and opens the store. What it cannot keep, it
-// refuses.
+// Open checks the configuration, takes the address, makes what is missing where that is safe, and opens the store. What it
+// cannot keep, it refuses, with a [*ConfigError] where the configuration alone is enough to tell.
 func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	c.defaults()
 	s := &Server{config: c}
@@ -80,7 +91,14 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 			s.Close()
 		}
 	}()
-	if err := s.reachable(); err != nil {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	// Keys and tokens come last: a server that does not start should not leave new ones behind.
+	if err := s.listen(); err != nil {
+		return nil, err
+	}
+	if err := s.openReleases(); err != nil {
 		return nil, err
 	}
 	ring, err := s.keyring()
@@ -89,9 +107,6 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	sealer, err := s.sealer(ring)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.openReleases(); err != nil {
 		return nil, err
 	}
 	if err := s.openLedger(ctx); err != nil {
@@ -103,13 +118,18 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	}
 	identity := gosdk.Authenticated(c.Issuer)
 	if c.Stdio {
-		identity = gosdk.Local(c.Issuer, c.Subject)
-	} else if err := s.openTokens(); err != nil {
+		identity, err = c.local()
+	} else {
+		err = s.openTokens()
+	}
+	if err != nil {
 		return nil, err
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "reprise-deploy", Title: "Release deployment", Version: "0.1.0"}, &mcp.ServerOptions{
 		Instructions: "Deploys releases. deploy_release asks the user before it replaces a running release.",
 		Logger:       c.Log,
+		// The tools never change. To say that they might would invite streams that stay open and delay a shutdown.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
 	adapter, err := gosdk.New(s.mcp, gosdk.Config{Engine: engine, Identity: identity, Now: s.now})
 	if err != nil {
@@ -136,8 +156,14 @@ func (c *Config) defaults() {
 	if c.Audience == "" && c.Stdio {
 		c.Audience = "urn:reprise:deploy-server:stdio"
 	}
-	if _, port, err := net.SplitHostPort(c.Listen); c.Audience == "" && err == nil && port != "0" {
+	if _, port, _ := net.SplitHostPort(c.Listen); c.Audience == "" && loopback(c.Listen) && port != "0" {
 		c.Audience = "http://" + c.Listen + "/mcp"
+	}
+	if c.TTL == 0 {
+		c.TTL = 10 * time.Minute
+	}
+	if c.Lifetime == 0 {
+		c.Lifetime = max(time.Hour, c.TTL)
 	}
 	if c.Out == nil {
 		c.Out = io.Discard
@@ -149,18 +175,89 @@ func (c *Config) defaults() {
 
 func (s *Server) now() time.Time { return time.Now().Add(s.config.ClockOffset) }
 
-// reachable refuses what would be open to others without a key that they were given.
-func (s *Server) reachable() error {
+// check refuses what can be judged without looking at this machine.
+func (c *Config) check() error {
+	bad := func(flag, format string, args ...any) error { return &ConfigError{flag, fmt.Sprintf(format, args...)} }
+	if !c.Stdio {
+		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+			return bad("listen", "%q is no address with a port, such as 127.0.0.1:8931", c.Listen)
+		}
+		if c.Audience == "" {
+			return bad("audience", "is missing: give the URL by which clients reach the server; all replicas need the same, and every other server another")
+		}
+	}
+	if _, err := Algorithm(c.Algorithm); err != nil {
+		return err
+	}
+	const maxTTL, maxLifetime = 24 * time.Hour, 7 * 24 * time.Hour // those of requeststate.Config
+	switch {
+	case c.TTL < time.Second || c.TTL > maxTTL || c.TTL%time.Millisecond != 0:
+		return bad("ttl", "is %v: use 1s to %v, in whole milliseconds", c.TTL, maxTTL)
+	case c.Lifetime < c.TTL || c.Lifetime > maxLifetime || c.Lifetime%time.Millisecond != 0:
+		return bad("lifetime", "is %v: use the --ttl (%v) to %v, in whole milliseconds", c.Lifetime, c.TTL, maxLifetime)
+	case strings.HasPrefix(c.Ledger, sqlite):
+	case c.Ledger != "memory":
+		return bad("ledger", "%q is unknown: use sqlite:FILE, or memory with --single-process", c.Ledger)
+	case !c.SingleProcess:
+		return bad("ledger", "memory forgets with the process what was redeemed, and no other replica knows it, while the keyring outlives "+
+			"both: a confirmation could be used again. Use sqlite:FILE, or say --single-process if nothing else ever has this keyring")
+	}
+	return nil
+}
+
+const sqlite = "sqlite:"
+
+// Algorithm returns the sealer of that name, aes-256-gcm where it is empty. The error is a [*ConfigError].
+func Algorithm(name string) (requeststate.Algorithm, error) {
+	switch strings.ToLower(name) {
+	case "", "aes-256-gcm":
+		return requeststate.AES256GCM, nil
+	case "hmac-sha256":
+		return requeststate.HMACSHA256, nil
+	}
+	return 0, &ConfigError{"sealer", fmt.Sprintf("%q is unknown: use aes-256-gcm or hmac-sha256", name)}
+}
+
+// local is who is at the other end of stdio.
+func (c *Config) local() (gosdk.Identity, error) {
+	if c.Issuer == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, err
+		}
+		c.Issuer = "host:" + host
+	}
+	if c.Subject == "" {
+		u, err := user.Current()
+		if err != nil {
+			return nil, err
+		}
+		c.Subject = u.Username
+	}
+	_, err := requeststate.Local(c.Issuer, c.Subject)
+	return gosdk.Local(c.Issuer, c.Subject), err
+}
+
+// listen takes the address, unless the server would be open to others without a token that they were given.
+func (s *Server) listen() error {
 	if s.config.Stdio {
 		return nil
 	}
-	if s.config.Audience == "" {
-		return errors.New("--audience is missing: with port 0 every replica would have another; give the URL by which clients reach the fleet")
+	if !loopback(s.config.Listen) && !exists(s.config.Tokens) {
+		return fmt.Errorf("%s can be reached from elsewhere and there are no tokens in %s: name a token file with --tokens, or listen on 127.0.0.1", s.config.Listen, s.config.Tokens)
 	}
-	if loopback(s.config.Listen) || exists(s.config.Tokens) {
-		return nil
+	listener, err := net.Listen("tcp", s.config.Listen)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%s can be reached from elsewhere and there are no tokens in %s: name a token file with --tokens, or listen on 127.0.0.1", s.config.Listen, s.config.Tokens)
+	s.listener = listener
+	s.close = append(s.close, func() error {
+		if err := listener.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil // by Serve
+	})
+	return nil
 }
 
 func loopback(address string) bool {
@@ -219,16 +316,13 @@ func WriteKeyring(path string, ring *requeststate.Keyring) error {
 }
 
 func (s *Server) sealer(ring *requeststate.Keyring) (*requeststate.Sealer, error) {
-	c := requeststate.Config{Keyring: ring, Audience: s.config.Audience, TTL: s.config.TTL, Lifetime: s.config.Lifetime}
-	switch strings.ToLower(s.config.Algorithm) {
-	case "", "aes-256-gcm":
-		c.Algorithm = requeststate.AES256GCM
-	case "hmac-sha256":
-		c.Algorithm = requeststate.HMACSHA256
-	default:
-		return nil, fmt.Errorf("--sealer %q is unknown: use aes-256-gcm or hmac-sha256", s.config.Algorithm)
+	algorithm, err := Algorithm(s.config.Algorithm)
+	if err != nil {
+		return nil, err
 	}
-	return requeststate.New(c)
+	return requeststate.New(requeststate.Config{
+		Keyring: ring, Audience: s.config.Audience, Algorithm: algorithm, TTL: s.config.TTL, Lifetime: s.config.Lifetime,
+	})
 }
 
 func (s *Server) openReleases() error {
@@ -253,31 +347,28 @@ func (s *Server) openReleases() error {
 }
 
 func (s *Server) openLedger(ctx context.Context) error {
-	path, sqlite := strings.CutPrefix(s.config.Ledger, "sqlite:")
-	switch {
-	case sqlite:
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		store, err := sqlledger.Open(ctx, path)
-		if err != nil {
-			return err
-		}
-		s.ledger = store
-		s.close = append(s.close, store.Close)
-	case s.config.Ledger != "memory":
-		return fmt.Errorf("--ledger %q is unknown: use sqlite:FILE, or memory with --single-process", s.config.Ledger)
-	case !s.config.SingleProcess:
-		return errors.New("--ledger memory forgets with the process what was redeemed, and no other replica knows it, while the keyring outlives " +
-			"both: a confirmation could be used again. Use sqlite:FILE, or say --single-process if nothing else ever has this keyring")
-	default:
+	path, inFile := strings.CutPrefix(s.config.Ledger, sqlite)
+	if !inFile {
 		s.ledger = &ledger.Memory{}
+		return nil
 	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	store, err := sqlledger.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	s.ledger = store
+	s.close = append(s.close, store.Close)
 	return nil
 }
 
 func (s *Server) openTokens() error {
 	if !exists(s.config.Tokens) {
+		if err := os.MkdirAll(filepath.Dir(s.config.Tokens), 0o700); err != nil {
+			return err
+		}
 		made, err := WriteTokens(s.config.Tokens, "local")
 		if err != nil {
 			return err
@@ -285,7 +376,7 @@ func (s *Server) openTokens() error {
 		s.say("made a NEW token for \"local\" in %s. It is shown once, in this client configuration:", s.config.Tokens)
 		client := map[string]any{"mcpServers": map[string]any{"reprise-deploy": map[string]any{
 			"type":    "http",
-			"url":     "http://" + s.config.Listen + "/mcp",
+			"url":     "http://" + s.listener.Addr().String() + "/mcp",
 			"headers": map[string]string{"Authorization": "Bearer " + made["local"]},
 		}}}
 		text, err := json.MarshalIndent(client, "", "  ")
@@ -305,9 +396,20 @@ func (s *Server) say(format string, args ...any) {
 
 // Handler serves MCP at /mcp, and at /healthz whether the store that single use depends on can be reached.
 func (s *Server) Handler() http.Handler {
+	// A 401 must say how to authenticate (RFC 9110, 15.5.2), and the SDK says it only for OAuth: so the header is set before
+	// the token is checked, and taken away after.
+	const challenge = "WWW-Authenticate"
+	serve := gosdk.NewHTTPHandler(s.mcp, &gosdk.FilterOptions{Origins: s.config.Origins})
+	checked := auth.RequireBearerToken(s.tokens.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Del(challenge)
+			serve.ServeHTTP(w, r)
+		}))
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", auth.RequireBearerToken(s.tokens.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(
-		gosdk.NewHTTPHandler(s.mcp, &gosdk.FilterOptions{Origins: s.config.Origins})))
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(challenge, "Bearer")
+		checked.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		var flow ledger.FlowID
 		rand.Read(flow[:])
@@ -323,36 +425,38 @@ func (s *Server) Handler() http.Handler {
 
 // Serve serves until ctx ends, and then lets requests that are under way finish for up to ten seconds.
 func (s *Server) Serve(ctx context.Context, ready func(net.Addr) error) error {
-	listener, err := net.Listen("tcp", s.config.Listen)
-	if err != nil {
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)}
+	if err := ready(s.listener.Addr()); err != nil {
 		return err
 	}
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)}
-	if err := ready(listener.Addr()); err != nil {
-		return errors.Join(err, listener.Close())
-	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
+	go func() { ended <- server.Serve(s.listener) }()
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	const grace = 10 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	return server.Shutdown(ctx)
+	if err := server.Shutdown(ctx); err != nil {
+		return fmt.Errorf("requests were still under way after %v: %w", grace, err)
+	}
+	return nil
 }
 
 // ServeStdio serves standard input and output until the client closes it or ctx ends.
 func (s *Server) ServeStdio(ctx context.Context) error {
-	err := s.mcp.Run(ctx, &gosdk.StdioTransport{})
-	if ctx.Err() != nil {
-		return nil
+	session, err := s.mcp.Connect(ctx, &gosdk.StdioTransport{}, nil)
+	if err != nil {
+		return err
 	}
-	return err
+	stop := context.AfterFunc(ctx, func() { session.Close() }) // which lets requests under way finish
+	defer stop()
+	return session.Wait()
 }
 
-// Close closes the store and the release root.
+// Close gives up the address, the store and the release root.
 func (s *Server) Close() error {
 	var errs []error
 	for _, c := range s.close {

@@ -93,6 +93,7 @@ func addPlain(server *mcp.Server) {
 		return text(fmt.Sprint(token)), nil
 	})
 	tool("test_logging_tool", nil, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 deprecated in this revision and still part of it; the suite looks at what a client without a log level gets
 		return text("logged"), req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "a log message"})
 	})
 	tool("test_trigger_tool_change", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

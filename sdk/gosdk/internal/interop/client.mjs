@@ -22,7 +22,7 @@ let transport;
 if (plan.command) {
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const [command, ...args] = plan.command;
-  transport = new StdioClientTransport({ command, args, env: { ...process.env, SERVE: 'stdio' } });
+  transport = new StdioClientTransport({ command, args, env: process.env });
 } else {
   transport = new StreamableHTTPClientTransport(new URL(plan.url), { fetch: record });
 }
