@@ -98,6 +98,7 @@ func NewHTTPHandler(server *mcp.Server, o *FilterOptions) http.Handler {
 type round struct {
 	extra   *mcp.RequestExtra
 	version string
+	retry   bool             // it came with a state or answers
 	outcome *reprise.Outcome // set when the result is not the SDK's to make
 }
 
@@ -138,6 +139,7 @@ func (a *Adapter) request(ctx context.Context, method, name string, r *round) (*
 	if !ok {
 		return nil, &wire.Error{Code: wire.CodeInternalError, Message: "this server lacks gosdk.Filter around its HTTP handler, or gosdk.StdioTransport on stdio; nothing was done"}
 	}
+	r.retry = params.RequestState != nil || params.InputResponses != nil
 	return &reprise.Request{
 		Method:       method,
 		Target:       params.Target,
@@ -169,8 +171,19 @@ func (a *Adapter) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 		if r.outcome != nil {
 			return answer(r.outcome)
 		}
-		return res, err
+		return r.hinted(res), err
 	}
+}
+
+// hinted takes from the result of a retry what the SDK or the handler says of caching: it depends on answers that no cache key
+// has (server/utilities/caching, Cache Key).
+func (r *round) hinted(res mcp.Result) mcp.Result {
+	if read, ok := res.(*mcp.ReadResourceResult); ok && read != nil && r.retry {
+		uncached := *read
+		uncached.Cacheable = mcp.Cacheable{CacheScope: "private"}
+		return &uncached
+	}
+	return res
 }
 
 // protectionFor is called with mu held. What is registered with the adapter needs no protection.
@@ -265,7 +278,7 @@ func (a *Adapter) protect(ctx context.Context, method string, t target, r *round
 	var handlers passed
 	switch res, ok := out.Result.(mcp.Result); {
 	case ok:
-		return res, nil
+		return r.hinted(res), nil
 	case errors.As(out.Err, &handlers):
 		return nil, handlers.error
 	}

@@ -430,6 +430,30 @@ func TestOlderClientsAreRefusedByName(t *testing.T) {
 	}
 }
 
+// An answer never comes back in an error, not even to a client that claims a revision without answers.
+func TestOlderClientsAnswersAreNotEchoed(t *testing.T) {
+	s := newService(t, Anonymous(), reprise.Options{})
+	for _, params := range []string{
+		`"name":"restart","arguments":"x","inputResponses":{"a":{"x":"hunter2"}}`,
+		`"name":"restart","requestState":7,"inputResponses":{"a":"hunter2"}`,
+		`"name":7,"inputre\u0073ponses":{"a":"hunter2"}`,
+		`"name":7,"INPUTRESPONSES":"hunter2"`,
+	} {
+		body := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{` + params + `}}`
+		r := newPost(body)
+		r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+		w := serve(s.http, r)
+		if w.Code != 400 || strings.Contains(w.Body.String(), "hunter2") || event(t, w).Error.Code != -32602 {
+			t.Errorf("HTTP %d: %s", w.Code, w.Body)
+		}
+		in, answers := pipe(t, s.server, strict(0))
+		exchange(t, in, answers, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+		if got := exchange(t, in, answers, body); got.Error == nil || got.Error.Code != -32602 || strings.Contains(got.Error.Message, "hunter2") {
+			t.Errorf("stdio: %+v", got.Error)
+		}
+	}
+}
+
 func TestStdioRoundTrip(t *testing.T) {
 	for _, kind := range kinds {
 		s := newService(t, Local("", ""), reprise.Options{})

@@ -194,7 +194,7 @@ func (f *filter) check(r *http.Request, msg *wire.Message) (*wire.Params, error)
 		return nil, err
 	}
 	if version < wire.Version {
-		return nil, nil // a legacy client, which the engine refuses by name where it would have to ask
+		return nil, unasked(msg) // a legacy client, which the engine refuses by name where it would have to ask
 	}
 	if msg.Method == "" {
 		return nil, &wire.Error{Code: wire.CodeInvalidRequest, Message: "invalid request: a client sends no responses"}
@@ -207,6 +207,24 @@ func (f *filter) check(r *http.Request, msg *wire.Message) (*wire.Params, error)
 		return nil, err
 	}
 	return params, readable(msg, params)
+}
+
+// unasked refuses answers from a client of an older revision, which nobody can have asked: where the SDK cannot read the
+// params, its error would quote them.
+func unasked(msg *wire.Message) error {
+	if !msg.IsRequest() || !wire.MayAsk(msg.Method) {
+		return nil
+	}
+	var params map[string]json.RawMessage
+	if json.Unmarshal(msg.Params, &params) != nil {
+		return nil // no params, and so no answers
+	}
+	for name := range params {
+		if strings.EqualFold(name, "inputResponses") || strings.EqualFold(name, "requestState") {
+			return &wire.Error{Code: wire.CodeInvalidParams, Message: "invalid params: inputResponses and requestState need MCP " + wire.Version}
+		}
+	}
+	return nil
 }
 
 // checkID refuses an integer that the SDK, which reads a float, would answer as another one.

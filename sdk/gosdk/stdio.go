@@ -186,6 +186,10 @@ func (c *stdioConn) accept(next line) (jsonrpc.Message, wire.ID, error) {
 			extra = &mcp.RequestExtra{Header: http.Header{rawParams: {string(msg.Params)}}}
 		case !c.legacy:
 			return nil, msg.ID, err
+		default:
+			if err := unasked(msg); err != nil {
+				return nil, msg.ID, err
+			}
 		}
 	}
 	decoded, err := jsonrpc.DecodeMessage(next.data)

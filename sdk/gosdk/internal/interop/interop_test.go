@@ -219,7 +219,7 @@ func (f *fleet) server(r replica) (*mcp.Server, error) {
 	return server, gosdk.AddResource(adapter, &mcp.Resource{Name: "log", URI: "release://log"}, reprise.Options{},
 		func(ctx context.Context, call *reprise.Call, uri string) (*mcp.ReadResourceResult, error) {
 			outcome, err := asking(ctx, call)
-			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, Text: outcome}}}, err
+			return &mcp.ReadResourceResult{Cacheable: mcp.Cacheable{TTLMs: 60_000}, Contents: []*mcp.ResourceContents{{URI: uri, Text: outcome}}}, err
 		})
 }
 

@@ -178,6 +178,9 @@ func TestWireRoundTrip(t *testing.T) {
 						t.Errorf("a complete result has %s", member)
 					}
 				}
+				if q.method == "resources/read" && (string(done.result["ttlMs"]) != `0` || string(done.result["cacheScope"]) != `"private"`) {
+					t.Errorf("the result of a retry has ttlMs %s, cacheScope %s", done.result["ttlMs"], done.result["cacheScope"])
+				}
 				for _, a := range []answer{asked, done} {
 					if p.http && (a.status != 200 || strings.Contains(a.header.Get("Cache-Control"), "public")) {
 						t.Errorf("HTTP %d, Cache-Control %q", a.status, a.header.Get("Cache-Control"))
