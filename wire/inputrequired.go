@@ -32,7 +32,11 @@ func (r *InputRequired) MarshalJSON() ([]byte, error) {
 	if r.Requests == nil && r.State == "" {
 		return nil, errors.New("wire: an input_required result needs questions or a state")
 	}
-	b := append([]byte(nil), `{"resultType":"input_required"`...)
+	size := 96 + len(r.State)
+	for key, q := range r.Requests {
+		size += 64 + len(key) + len(q.Params)
+	}
+	b := append(make([]byte, 0, size), `{"resultType":"input_required"`...)
 	if r.Requests != nil {
 		b = append(b, `,"inputRequests":{`...)
 		for i, key := range slices.Sorted(maps.Keys(r.Requests)) {

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -37,14 +38,15 @@ const child = "BENCHCALL_CHILD"
 // sides are the servers by path. The first is what the others are compared with.
 var sides = []struct{ path, name string }{
 	{"/bare", "bare go-sdk: a handler that asks by itself"},
-	{"/bare2", "the same again, to see the noise"},
+	{"/again", "the same again, to see the noise"},
+	{"/long", "the same with a state as long as a sealed one"},
 	{"/protect", "that handler under Adapter.Protect"},
 	{"/addtool", "AddTool with Confirm and Do"},
 }
 
 func main() {
-	blocks := flag.Int("blocks", 300, "`number` of turns of each side")
-	calls := flag.Int("calls", 50, "round trips in a turn")
+	blocks := flag.Int("blocks", 200, "`number` of turns of each side")
+	calls := flag.Int("calls", 100, "round trips in a turn")
 	flag.Parse()
 	var err error
 	if os.Getenv(child) != "" {
@@ -118,10 +120,14 @@ func handlerOf(path string) (http.Handler, error) {
 		if path == "/addtool" {
 			return gosdk.NewHTTPHandler(server, nil), gosdk.AddTool(adapter, tool(), o, confirmed)
 		}
-		mcp.AddTool(server, tool(), byHand)
+		mcp.AddTool(server, tool(), byHand("asked"))
 		return gosdk.NewHTTPHandler(server, nil), adapter.Protect(o)
 	}
-	mcp.AddTool(server, tool(), byHand)
+	state := "asked"
+	if path == "/long" {
+		state = strings.Repeat("0123456789abcdef", 15)
+	}
+	mcp.AddTool(server, tool(), byHand(state))
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}), nil
 }
@@ -144,15 +150,17 @@ type choice struct {
 // schema is made once, as the other side does.
 var schema = json.RawMessage(elicitation.MustForm[choice]().Schema().JSON())
 
-// byHand is the same tool as it is written against the SDK.
-func byHand(_ context.Context, req *mcp.CallToolRequest, in args) (*mcp.CallToolResult, result, error) {
-	answer, ok := req.Params.InputResponses["confirm"].(*mcp.ElicitResult)
-	if !ok || req.Params.RequestState != "asked" {
-		return &mcp.CallToolResult{RequestState: "asked", InputRequests: mcp.InputRequestMap{"confirm": &mcp.ElicitParams{
-			Mode: "form", Message: "Restart " + in.Service + " in " + in.Environment + "?", RequestedSchema: schema,
-		}}}, result{}, nil
+// byHand is the same tool as it is written against the SDK, with a state that anybody could make.
+func byHand(state string) mcp.ToolHandlerFor[args, result] {
+	return func(_ context.Context, req *mcp.CallToolRequest, in args) (*mcp.CallToolResult, result, error) {
+		answer, ok := req.Params.InputResponses["confirm"].(*mcp.ElicitResult)
+		if !ok || req.Params.RequestState != state {
+			return &mcp.CallToolResult{RequestState: state, InputRequests: mcp.InputRequestMap{"confirm": &mcp.ElicitParams{
+				Mode: "form", Message: "Restart " + in.Service + " in " + in.Environment + "?", RequestedSchema: schema,
+			}}}, result{}, nil
+		}
+		return nil, result{Done: answer.Action == "accept" && answer.Content["decision"] == "approve"}, nil
 	}
-	return nil, result{Done: answer.Action == "accept" && answer.Content["decision"] == "approve"}, nil
 }
 
 // server is the child process as the parent sees it.
@@ -172,6 +180,30 @@ func (s *server) cpu() (float64, error) {
 		return 0, err
 	}
 	return strconv.ParseFloat(string(text), 64)
+}
+
+// clients call at the same time, as they do in a server that has something to do.
+const clients = 8
+
+// roundTrips makes n round trips, by all clients together.
+func (s *server) roundTrips(path string, n int) error {
+	errs := make(chan error, clients)
+	var left atomic.Int64
+	left.Store(int64(n))
+	for range clients {
+		go func() {
+			var err error
+			for err == nil && left.Add(-1) >= 0 {
+				err = s.roundTrip(path)
+			}
+			errs <- err
+		}()
+	}
+	var err error
+	for range clients {
+		err = errors.Join(err, <-errs)
+	}
+	return err
 }
 
 // roundTrip asks and answers.
@@ -257,7 +289,7 @@ func measure(blocks, calls int) error {
 	if _, err := fmt.Fscanln(stdout, &address); err != nil {
 		return err
 	}
-	s := &server{"http://" + address, &http.Client{}}
+	s := &server{"http://" + address, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}}
 	costs := make([][]float64, len(sides)) // nanoseconds a round trip, by side and block
 	for block := -2; block < blocks; block++ {
 		for turn := range sides {
@@ -266,10 +298,8 @@ func measure(blocks, calls int) error {
 			if err != nil {
 				return err
 			}
-			for range calls {
-				if err := s.roundTrip(sides[i].path); err != nil {
-					return fmt.Errorf("%s: %w", sides[i].path, err)
-				}
+			if err := s.roundTrips(sides[i].path, calls); err != nil {
+				return fmt.Errorf("%s: %w", sides[i].path, err)
 			}
 			after, err := s.cpu()
 			if err != nil {
