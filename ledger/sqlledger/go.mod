@@ -2,7 +2,10 @@ module github.com/reprise-mcp/reprise/ledger/sqlledger
 
 go 1.26.0
 
-require modernc.org/sqlite v1.62.0
+require (
+	github.com/reprise-mcp/reprise v0.0.0-00010101000000-000000000000
+	modernc.org/sqlite v1.62.0
+)
 
 require (
 	github.com/dustin/go-humanize v1.1.0 // indirect
