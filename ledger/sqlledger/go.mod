@@ -3,7 +3,7 @@ module github.com/reprise-mcp/reprise/ledger/sqlledger
 go 1.26.0
 
 require (
-	github.com/reprise-mcp/reprise v0.0.0-00010101000000-000000000000
+	github.com/reprise-mcp/reprise v0.1.0
 	modernc.org/sqlite v1.62.0
 )
 
