@@ -39,7 +39,7 @@ var rooms = map[string][]string{
 	"ledger/ledgertest": {module + "/ledger"},
 	"ledger/sqlledger":  {module + "/ledger", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
 	"sdk/gosdk": {jsontext, module, module + "/elicitation", module + "/requeststate", module + "/wire", goSDK,
-		"github.com/yosida95/uritemplate/v3"}, // go-sdk's own
+		"github.com/yosida95/uritemplate/v3", "github.com/google/jsonschema-go/jsonschema"}, // go-sdk's own
 
 	"cmd/reprise":                       {module + "/"}, // the command sees everything
 	"cmd/reprise/internal/deploy":       {},

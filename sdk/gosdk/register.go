@@ -5,9 +5,12 @@ package gosdk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reprise-mcp/reprise"
@@ -29,6 +32,7 @@ func AddTool[In, Out any](a *Adapter, tool *mcp.Tool, o reprise.Options, handler
 		})
 	}
 	a.claim(wire.MethodToolsCall, tool.Name)
+	tool = withRawSchema[In](tool)
 	if _, byHand := any(*new(Out)).(*mcp.CallToolResult); byHand {
 		mcp.AddTool(a.server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 			out, err := run(ctx, in)
@@ -43,6 +47,33 @@ func AddTool[In, Out any](a *Adapter, tool *mcp.Tool, o reprise.Options, handler
 		return nil, out, err
 	})
 	return nil
+}
+
+// withRawSchema is tool with its input schema, which is inferred as mcp.AddTool does, in JSON. The SDK marshals the schema for
+// every call, to look for headers that repeat an argument, and this is the form in which that costs little.
+func withRawSchema[In any](tool *mcp.Tool) *mcp.Tool {
+	schema := tool.InputSchema
+	if schema == nil {
+		in := reflect.TypeFor[In]()
+		if in.Kind() == reflect.Pointer {
+			in = in.Elem()
+		}
+		inferred, err := &jsonschema.Schema{Type: "object"}, error(nil)
+		if in != reflect.TypeFor[any]() {
+			inferred, err = jsonschema.ForType(in, &jsonschema.ForOptions{})
+		}
+		if err != nil || inferred == nil {
+			return tool // mcp.AddTool says what is wrong
+		}
+		schema = inferred
+	}
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		return tool
+	}
+	t := *tool
+	t.InputSchema = json.RawMessage(raw)
+	return &t
 }
 
 // AddPrompt registers a prompt whose handler may ask. It is called with the prompt's arguments. The error is that of

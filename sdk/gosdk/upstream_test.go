@@ -631,3 +631,26 @@ func TestUpstreamLegacyBridgeLeaksTheSecondRound(t *testing.T) {
 		t.Errorf("%+v, %v, states %q", res, err, states)
 	}
 }
+
+// countedSchema counts how often it is marshalled.
+type countedSchema struct{ marshalled *int }
+
+func (s countedSchema) MarshalJSON() ([]byte, error) {
+	*s.marshalled++
+	return []byte(`{"type":"object"}`), nil
+}
+
+// Entry 25.
+func TestUpstreamMarshalsTheSchemaForEveryCall(t *testing.T) {
+	marshalled := 0
+	s := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "0"}, nil)
+	s.AddTool(&mcp.Tool{Name: "t", InputSchema: countedSchema{&marshalled}}, done)
+	h := overHTTP(s, mcp.StreamableHTTPOptions{})
+	before := marshalled
+	for range 3 {
+		post(h, callBody(bothModes, ""))
+	}
+	if marshalled-before != 3 {
+		t.Errorf("marshalled %d times for 3 calls", marshalled-before)
+	}
+}
