@@ -93,11 +93,8 @@ func valid(asked wire.InputRequest, response []byte) bool {
 		if action != elicitation.Accept {
 			return true
 		}
-		var params struct {
-			Mode            string          `json:"mode"`
-			RequestedSchema json.RawMessage `json:"requestedSchema"`
-		}
-		if json.Unmarshal(asked.Params, &params) != nil {
+		params, err := paramsOf(asked)
+		if err != nil {
 			return false
 		}
 		if params.Mode == "url" {
@@ -126,7 +123,7 @@ var anySampling = func() elicitation.Question[elicitation.SamplingResult] {
 
 // askAgain repeats the questions without a usable answer and carries the others.
 func (c *Call) askAgain(ctx context.Context, answers wire.InputResponses, again map[string]wire.InputRequest) Outcome {
-	if err := c.declared(again); err != nil {
+	if err := c.gate(again); err != nil {
 		return c.engine.refuse(ctx, c.req, c.options, err)
 	}
 	questions := c.state.Questions
@@ -152,7 +149,7 @@ func (c *Call) relay(ctx context.Context, ask *wire.InputRequired) Outcome {
 	if ask.Requests == nil && ask.State == "" {
 		return refuse(errors.New("reprise: the handler asked nothing and kept no state; an input_required result needs one of them"))
 	}
-	if err := c.declared(ask.Requests); err != nil {
+	if err := c.gate(ask.Requests); err != nil {
 		return refuse(err)
 	}
 	c.state.Questions, c.state.Answers, c.state.Inner = nil, nil, ask.State
@@ -163,9 +160,6 @@ func (c *Call) relay(ctx context.Context, ask *wire.InputRequired) Outcome {
 		request := ask.Requests[key]
 		if len(key) > maxKey {
 			return refuse(fmt.Errorf("reprise: the handler's question key is longer than %d bytes", maxKey))
-		}
-		if err := askable(request); err != nil {
-			return refuse(fmt.Errorf("reprise: question %q: %w", key, err))
 		}
 		raw, err := json.Marshal(request)
 		if err != nil {
@@ -181,30 +175,49 @@ func (c *Call) relay(ctx context.Context, ask *wire.InputRequired) Outcome {
 	return c.suspend(ctx)
 }
 
-// askable refuses a form whose answer could not be validated later.
-func askable(request wire.InputRequest) error {
-	if request.Method != wire.MethodElicit {
-		return nil
-	}
-	var params struct {
-		Mode            string          `json:"mode"`
-		RequestedSchema json.RawMessage `json:"requestedSchema"`
-	}
-	if err := json.Unmarshal(request.Params, &params); err != nil {
-		return err
-	}
-	if params.Mode == "url" {
-		return nil
-	}
-	_, err := elicitation.ParseSchema(params.RequestedSchema)
-	return err
+// requestParams are the params of a question that was made by hand, as far as the engine looks at them.
+type requestParams struct {
+	Mode            string            `json:"mode"`
+	RequestedSchema json.RawMessage   `json:"requestedSchema"`
+	Tools           []json.RawMessage `json:"tools"`
 }
 
-// declared is the capability gate for questions that were made by hand.
-func (c *Call) declared(requests map[string]wire.InputRequest) error {
+func paramsOf(request wire.InputRequest) (requestParams, error) {
+	var params requestParams
+	if request.Params == nil {
+		return params, nil
+	}
+	return params, json.Unmarshal(request.Params, &params)
+}
+
+// askable returns the kind of a question that was made by hand. It refuses a form whose answer could not be validated
+// later.
+func askable(request wire.InputRequest) (elicitation.Kind, error) {
+	params, err := paramsOf(request)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case request.Method == wire.MethodElicit && (params.Mode == "" || params.Mode == "form"):
+		_, err := elicitation.ParseSchema(params.RequestedSchema)
+		return elicitation.FormMode, err
+	case request.Method == wire.MethodElicit && params.Mode == "url":
+		return elicitation.URLMode, nil
+	case request.Method == wire.MethodSample && len(params.Tools) > 0:
+		return elicitation.SamplingTools, nil
+	case request.Method == wire.MethodSample:
+		return elicitation.Sampling, nil
+	case request.Method == wire.MethodRoots:
+		return elicitation.Roots, nil
+	}
+	return "", errors.New("this method or mode may not be asked")
+}
+
+// gate refuses questions that were made by hand and may not be asked, or not of this client.
+func (c *Call) gate(requests map[string]wire.InputRequest) error {
 	var missing []elicitation.Kind
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
-		kind, err := kindOf(requests[key])
+		kind, err := askable(requests[key])
 		if err != nil {
 			return fmt.Errorf("reprise: question %q: %w", key, err)
 		}
@@ -216,29 +229,4 @@ func (c *Call) declared(requests map[string]wire.InputRequest) error {
 		return lacking(missing)
 	}
 	return nil
-}
-
-func kindOf(request wire.InputRequest) (elicitation.Kind, error) {
-	var params struct {
-		Mode  string            `json:"mode"`
-		Tools []json.RawMessage `json:"tools"`
-	}
-	if request.Params != nil {
-		if err := json.Unmarshal(request.Params, &params); err != nil {
-			return "", err
-		}
-	}
-	switch {
-	case request.Method == wire.MethodElicit && (params.Mode == "" || params.Mode == "form"):
-		return elicitation.FormMode, nil
-	case request.Method == wire.MethodElicit && params.Mode == "url":
-		return elicitation.URLMode, nil
-	case request.Method == wire.MethodSample && len(params.Tools) > 0:
-		return elicitation.SamplingTools, nil
-	case request.Method == wire.MethodSample:
-		return elicitation.Sampling, nil
-	case request.Method == wire.MethodRoots:
-		return elicitation.Roots, nil
-	}
-	return "", errors.New("this method or mode may not be asked")
 }

@@ -296,7 +296,7 @@ func withRound(req mcp.Request, state string, answers wire.InputResponses) (mcp.
 		if err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(raw, &responses); err != nil {
+		if err := responses.UnmarshalJSON(raw); err != nil {
 			return nil, errors.New("gosdk: the SDK cannot read these answers")
 		}
 	}
@@ -338,7 +338,7 @@ func askOf(res mcp.Result) (*wire.InputRequired, error) {
 	if requests == nil {
 		return ask, nil
 	}
-	raw, err := json.Marshal(requests)
+	raw, err := requests.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
