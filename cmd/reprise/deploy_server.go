@@ -21,7 +21,8 @@ const deployServerUsage = `Usage: reprise deploy-server [flags]
 
 Serves MCP over Streamable HTTP at /mcp: the tools deploy_release, which asks a human before it replaces a running release,
 list_releases and release_status. On a loopback address it makes the key and the token that are missing, and prints the
-configuration for a client. Try it:
+configuration for a client. GET /healthz has status 200 while the ledger can be reached. An interrupt or SIGTERM stops the
+server; it finishes the requests that are under way. Try it:
 
 	reprise deploy-server --seed
 `
@@ -35,19 +36,19 @@ func runDeployServer(ctx context.Context, args []string, std streams) error {
 	fs := flag.NewFlagSet("deploy-server", flag.ContinueOnError)
 	fs.StringVar(&c.Listen, "listen", "127.0.0.1:8931", "`address` to listen on; anything but a loopback address needs --audience, and --tokens and --keyring files")
 	fs.BoolVar(&c.Stdio, "stdio", false, "serve standard input and output in place of HTTP")
-	fs.StringVar(&c.Data, "data", "reprise-data", "`directory` for what the server keeps, where the next flags name no other place")
+	fs.StringVar(&c.Data, "data", "reprise-data", "`directory` for what the server keeps, DATA in the defaults of other flags")
 	fs.StringVar(&c.Root, "root", "", "release root `directory` (default DATA/releases)")
 	fs.BoolVar(&c.Seed, "seed", false, "fill a release root that is not there yet with samples")
 	fs.StringVar(&c.Keyring, "keyring", "", "keyring `file`, or env:NAME for an environment variable (default DATA/keyring)")
 	fs.StringVar(&c.Tokens, "tokens", "", "`file` of bearer tokens: a line each, the subject and the token or sha256:HEX of it (default DATA/tokens)")
-	fs.StringVar(&c.Ledger, "ledger", "", "where redeemed confirmations are kept: sqlite:`FILE` or memory (default sqlite:DATA/ledger.db)")
+	fs.StringVar(&c.Ledger, "ledger", "", "where redeemed confirmations are kept: `sqlite:FILE`, or memory with --single-process (default sqlite:DATA/ledger.db)")
 	fs.BoolVar(&c.SingleProcess, "single-process", false, "there is no other replica with this keyring, and a restart may forget what was redeemed")
 	fs.StringVar(&c.Issuer, "issuer", "", "`name` of who vouches for the subjects (default urn:reprise:token-file, on stdio the host)")
 	fs.StringVar(&c.Subject, "subject", "", "on stdio, `name` of who is at the other end (default the user of the operating system)")
-	fs.StringVar(&c.Audience, "audience", "", "resource `URI` of the server, the same on all replicas and on no other server (default from --listen)")
+	fs.StringVar(&c.Audience, "audience", "", "resource `URI` of the server, the same on all replicas and on no other server (default from --listen, where that is a loopback address)")
 	fs.StringVar(&c.Algorithm, "sealer", "aes-256-gcm", "`algorithm` that seals requestState: aes-256-gcm or hmac-sha256")
-	fs.DurationVar(&c.TTL, "ttl", 10*time.Minute, "how `long` a human has for one question")
-	fs.DurationVar(&c.Lifetime, "lifetime", time.Hour, "how `long` all rounds of a call may take together")
+	fs.DurationVar(&c.TTL, "ttl", 10*time.Minute, "how long a human has for one question, 1s to 24h")
+	fs.DurationVar(&c.Lifetime, "lifetime", time.Hour, "how long all rounds of a call may take together, from the --ttl to 168h")
 	fs.StringVar(&origins, "origins", "", "`list` of web origins that may call, separated by commas")
 	if err := parse(fs, deployServerUsage, args, std, 0); err != nil {
 		return err

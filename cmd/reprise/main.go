@@ -120,7 +120,9 @@ func parse(fs *flag.FlagSet, about string, args []string, std streams, operands 
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
 	var bad error
+	flags := 0
 	fs.VisitAll(func(f *flag.Flag) {
+		flags++
 		name := "REPRISE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		if value, ok := os.LookupEnv(name); ok && bad == nil {
 			if err := fs.Set(f.Name, value); err != nil {
@@ -135,11 +137,13 @@ func parse(fs *flag.FlagSet, about string, args []string, std streams, operands 
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(std.out, about)
 		fs.SetOutput(std.out)
-		fmt.Fprint(std.out, "\nFlags, also from the environment (--some-flag as REPRISE_SOME_FLAG):\n\n")
-		fs.PrintDefaults()
+		if flags > 0 {
+			fmt.Fprint(std.out, "\nFlags, also from the environment (--some-flag as REPRISE_SOME_FLAG):\n\n")
+			fs.PrintDefaults()
+		}
 		return err
 	case err != nil:
-		return &usageError{err.Error()}
+		return &usageError{err.Error() + "; see --help"}
 	case fs.NArg() != operands:
 		return &usageError{fmt.Sprintf("%s takes %d operands, not %d; see --help", fs.Name(), operands, fs.NArg())}
 	}

@@ -29,11 +29,17 @@ var update = flag.Bool("update", false, "write the expected outputs in testdata/
 
 // The test binary is also the command, under its name: the replicas of the demonstration run it through os.Executable.
 func TestMain(m *testing.M) {
+	// By default a program under the race detector waits for a second before it exits, and the tests start a hundred of them.
+	if os.Getenv(race) == "" {
+		os.Setenv(race, "atexit_sleep_ms=10")
+	}
 	testscript.Main(m, map[string]func(){
 		"reprise": main,
 		"fips":    func() { fmt.Println(fips140.Enabled()) },
 	})
 }
+
+const race = "GORACE"
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -41,6 +47,10 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv(race, os.Getenv(race))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"mode": scriptMode, "fill": scriptFill, "seal": scriptSeal, "transcript": scriptTranscript,
 		},
@@ -72,7 +82,7 @@ func scriptFill(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // seal SEALER AGE KEYRING FILE writes a requestState with an answer, a value and a state of a handler's own in it, sealed
-// that long ago.
+// that long ago, and into FILE.changed the same with one character changed.
 func scriptSeal(ts *testscript.TestScript, neg bool, args []string) {
 	check(ts, neg, args, 4, "seal SEALER AGE KEYRING FILE")
 	ring, err := requeststate.ReadKeyring(ts.MkAbs(args[2]))
@@ -98,6 +108,13 @@ func scriptSeal(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[3]), []byte(token+"\n"), 0o600))
+	changed := []byte(token)
+	if i := len(token) / 2; changed[i] == 'A' {
+		changed[i] = 'B'
+	} else {
+		changed[i] = 'A'
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[3]+".changed"), changed, 0o600))
 }
 
 // transcript FILE checks that each line has the documented shape, that each request is followed by its response, and that
@@ -251,8 +268,50 @@ func TestExitStatus(t *testing.T) {
 			if out.Len() != 0 || !strings.HasPrefix(said.String(), "reprise: ") || strings.Count(said.String(), "\n") != 1 {
 				t.Errorf("%d bytes to standard output, and to standard error: %s", out.Len(), &said)
 			}
-			if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) != 0 {
+			if left, err := os.ReadDir(cmd.Dir); test.status == 2 && (err != nil || len(left) != 0) {
 				t.Errorf("it left %v behind (%v)", left, err)
+			}
+		})
+	}
+}
+
+// With --ask the person at the terminal answers the question of step 2, whatever it is; the other steps go on as ever.
+func TestDemoAsksAPerson(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		input, outcome string
+		deployed       bool
+	}{
+		{"what?\ny\n", "approved", true},
+		{"n\n", "rejected", false},
+		{"d", "declined", false},
+		{" CANCEL \r\n", "cancelled", false},
+	} {
+		t.Run(test.outcome, func(t *testing.T) {
+			t.Parallel()
+			cmd := process(t, "demo", "--ask")
+			cmd.Stdin = strings.NewReader(test.input)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			_, step, _ := strings.Cut(string(out), "\n 2. ")
+			step, rest, _ := strings.Cut(step, "\n 3. ")
+			runs := "1.4.1"
+			if test.deployed {
+				runs = "1.4.2"
+			}
+			for _, want := range []string{
+				"Deploy billing 1.4.2 to staging, replacing 1.4.1?\n    [y] yes  [n] no  [d] decline to answer  [c] cancel > ",
+				fmt.Sprintf("completed the call: deployed %t, outcome %q\n", test.deployed, test.outcome),
+				"on the disk billing runs " + runs + " in staging\n",
+			} {
+				if !strings.Contains(step, want) {
+					t.Errorf("step 2 lacks %q:\n%s", want, step)
+				}
+			}
+			if !strings.Contains(rest, "All 11 steps came out as they must") {
+				t.Errorf("the steps after it:\n%s", rest)
 			}
 		})
 	}

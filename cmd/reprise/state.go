@@ -54,8 +54,11 @@ func runState(_ context.Context, args []string, std streams) error {
 		return err
 	}
 	token := strings.TrimRight(string(text), "\r\n")
-	if token == "" {
+	switch {
+	case token == "":
 		return errors.New("there is no token on standard input")
+	case len(token) > maxToken:
+		return fmt.Errorf("this is no token: it has more than %d characters", maxToken)
 	}
 	in, err := ring.Inspect(token)
 	if err != nil {

@@ -94,6 +94,12 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	identity := gosdk.Authenticated(c.Issuer)
+	if c.Stdio {
+		if identity, err = c.local(); err != nil {
+			return nil, err
+		}
+	}
 	// Keys and tokens come last: a server that does not start should not leave new ones behind.
 	if err := s.listen(); err != nil {
 		return nil, err
@@ -116,13 +122,7 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	identity := gosdk.Authenticated(c.Issuer)
-	if c.Stdio {
-		identity, err = c.local()
-	} else {
-		err = s.openTokens()
-	}
-	if err != nil {
+	if err := s.openTokens(); err != nil {
 		return nil, err
 	}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "reprise-deploy", Title: "Release deployment", Version: "0.1.0"}, &mcp.ServerOptions{
@@ -365,6 +365,9 @@ func (s *Server) openLedger(ctx context.Context) error {
 }
 
 func (s *Server) openTokens() error {
+	if s.config.Stdio {
+		return nil
+	}
 	if !exists(s.config.Tokens) {
 		if err := os.MkdirAll(filepath.Dir(s.config.Tokens), 0o700); err != nil {
 			return err
