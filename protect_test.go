@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-mcp/reprise"
 	"github.com/reprise-mcp/reprise/elicitation"
+	"github.com/reprise-mcp/reprise/ledger"
 	"github.com/reprise-mcp/reprise/requeststate"
 	"github.com/reprise-mcp/reprise/wire"
 )
@@ -162,6 +163,24 @@ func TestProtectCarriesGoodAnswers(t *testing.T) {
 			t.Errorf("the handler got %s", l.got[1])
 		}
 	})
+}
+
+// Where the flow cannot be redeemed, the handler does not run.
+func TestProtectWithoutALedger(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	store := &brokenStore{Ledger: &ledger.Memory{}, claim: ledger.ErrFull}
+	r.ledger = store
+	e := r.replica()
+	l := &legacy{ask: map[string]string{"name": nameForm}, state: "s"}
+	req := r.first()
+	out := e.Protect(t.Context(), req, strict, l.next)
+	again := r.retry(req, out, named("Ann"))
+	refuses(t, e.Protect(t.Context(), again, strict, l.next), ledger.ErrFull)
+	if len(l.got) != 1 {
+		t.Error("the handler ran")
+	}
+	store.claim = nil
+	completes(t, e.Protect(t.Context(), again, strict, l.next), "done")
 }
 
 // Each round is redeemed by itself, so no round can be replayed.

@@ -108,6 +108,39 @@ func TestAttacksAreRefusedAndBurnNothing(t *testing.T) {
 	}
 }
 
+// What the client is told names the reason, and for a failed seal nothing more than that.
+func TestWhatTheClientIsTold(t *testing.T) {
+	says := map[error]string{
+		requeststate.Forged: "could not be verified", requeststate.Malformed: "could not be verified", requeststate.UnknownKey: "does not hold",
+		requeststate.WrongPrincipal: "somebody else", requeststate.WrongAudience: "another server", requeststate.FromFuture: "future",
+		requeststate.Expired: "expired", requeststate.WrongRequest: "another request",
+	}
+	for _, attack := range attacks {
+		r := newRig(t, requeststate.AES256GCM)
+		w := &world{current: "1"}
+		req := r.first()
+		out := r.engine.Run(t.Context(), req, strict, w.deploy)
+		bad := r.retry(req, out, answered(yes))
+		attack.change(r, bad)
+		refusal := refuses(t, r.engine.Run(t.Context(), bad, strict, w.deploy), attack.reason)
+		if says[attack.reason] == "" || !strings.Contains(refusal.Error(), says[attack.reason]) || !strings.Contains(refusal.Error(), "without requestState and inputResponses") {
+			t.Errorf("%s: the client is told: %s", attack.name, refusal)
+		}
+	}
+}
+
+// An expired question that is asked anew forgets the answers that came with it, even where answers without a state count.
+func TestAskingAnewForgets(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	w := &world{current: "1"}
+	o := reprise.Options{AskExpired: true, Unsolicited: true, Reusable: true}
+	req := r.first()
+	out := r.engine.Run(t.Context(), req, o, w.deploy)
+	late := r.retry(req, out, answered(no))
+	late.Received = start.Add(ttl)
+	asks(t, r.engine.Run(t.Context(), late, o, w.deploy), "confirm")
+}
+
 // The same state on prompts/get, resources/read or with another way to answer: -32602 where there is no other channel.
 func TestChannelsOfARefusal(t *testing.T) {
 	for _, method := range []string{wire.MethodToolsCall, wire.MethodPromptsGet, wire.MethodResourcesRead} {

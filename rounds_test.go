@@ -324,6 +324,61 @@ func TestDrift(t *testing.T) {
 	})
 }
 
+// An answer of an earlier round was given to the question as it was then.
+func TestDriftOfACarriedAnswer(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		price := 10
+		h := func(ctx context.Context, call *reprise.Call) (any, error) {
+			if _, err := reprise.Confirm(ctx, call, "price", fmt.Sprintf("Buy for %d?", price), price); err != nil {
+				return nil, err
+			}
+			decision, err := reprise.Confirm(ctx, call, "confirm", "Sure?")
+			return decision.String(), err
+		}
+		req := r.first()
+		out := r.engine.Run(t.Context(), req, strict, h)
+		asks(t, out, "price")
+		req = r.retry(req, out, map[string]string{"price": yes})
+		out = r.engine.Run(t.Context(), req, strict, h)
+		asks(t, out, "confirm")
+		price = 11
+		req = r.retry(req, out, answered(yes))
+		out = r.engine.Run(t.Context(), req, strict, h)
+		asks(t, out, "price")
+		// The other answer was to a question that is still the same.
+		completes(t, r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"price": yes}), strict, h), "approved")
+	})
+}
+
+// A run that takes another way keeps the answers that it did not look at.
+func TestAnswersOutliveARunThatDoesNotLook(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		first := ""
+		h := func(ctx context.Context, call *reprise.Call) (any, error) {
+			for _, key := range []string{first, "a", "b"} {
+				if key == "" {
+					continue
+				}
+				if _, err := reprise.Confirm(ctx, call, key, "Well?"); err != nil {
+					return nil, err
+				}
+			}
+			return "done", nil
+		}
+		req := r.first()
+		out := r.engine.Run(t.Context(), req, strict, h)
+		asks(t, out, "a")
+		req = r.retry(req, out, map[string]string{"a": yes})
+		out = r.engine.Run(t.Context(), req, strict, h)
+		asks(t, out, "b")
+		first = "urgent" // comes before the others now, which this run does not reach
+		req = r.retry(req, out, map[string]string{"b": yes})
+		out = r.engine.Run(t.Context(), req, strict, h)
+		asks(t, out, "urgent")
+		completes(t, r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"urgent": yes}), strict, h), "done")
+	})
+}
+
 // Replicas with another wording agree where facts are pinned.
 func TestWordingIsNotPinnedWhereFactsAre(t *testing.T) {
 	r := newRig(t, requeststate.AES256GCM)
@@ -472,6 +527,13 @@ func TestKeysAndNames(t *testing.T) {
 			reprise.Add(round, "q", windowForm, "When?")
 			return nil, round.Ask(ctx)
 		},
+		"two questions in turn under one key": func(ctx context.Context, call *reprise.Call) (any, error) {
+			if _, err := reprise.Confirm(ctx, call, "q", "Sure?"); err != nil {
+				return nil, err
+			}
+			_, err := reprise.Confirm(ctx, call, "q", "Really sure?")
+			return "two questions, one answer", err
+		},
 		"facts that are no JSON": func(ctx context.Context, call *reprise.Call) (any, error) {
 			_, err := reprise.Confirm(ctx, call, "q", "Sure?", func() {})
 			return nil, err
@@ -483,7 +545,11 @@ func TestKeysAndNames(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out := r.engine.Run(t.Context(), r.first(), strict, h)
+			req := r.first()
+			out := r.engine.Run(t.Context(), req, strict, h)
+			if out.Ask != nil && name == "two questions in turn under one key" {
+				out = r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"q": yes}), strict, h)
+			}
 			if out.Err == nil || out.Ask != nil {
 				t.Errorf("%+v", out)
 			}
@@ -545,6 +611,20 @@ func TestAnEndedContextAsksAndDoesNothing(t *testing.T) {
 			return nil, err
 		}
 		end() // the client leaves
+		approval, _ := decision.Approved()
+		return reprise.Do(ctx, call, approval, func(context.Context) (string, error) { w.deeds++; return "", nil })
+	})
+	if !errors.Is(got.Err, context.Canceled) {
+		t.Errorf("%+v", got)
+	}
+	w.did(t, 0)
+	ctx, end = context.WithCancel(t.Context())
+	got = r.engine.Run(ctx, again, reprise.Options{Reusable: true}, func(_ context.Context, call *reprise.Call) (any, error) {
+		decision, err := reprise.Confirm(ctx, call, "confirm", "Deploy 2, replacing 1?")
+		if err != nil {
+			return nil, err
+		}
+		end()
 		approval, _ := decision.Approved()
 		return reprise.Do(ctx, call, approval, func(context.Context) (string, error) { w.deeds++; return "", nil })
 	})

@@ -144,6 +144,14 @@ func newService(t testing.TB, identity Identity, o reprise.Options) *service {
 	}
 	must(AddResource(s.adapter, &mcp.Resource{Name: "log", URI: "release://log"}, o, read))
 	must(AddResourceTemplate(s.adapter, &mcp.ResourceTemplate{Name: "logs", URITemplate: "release://{service}/log"}, o, read))
+	must(AddResource(s.adapter, &mcp.Resource{Name: "broken", URI: "release://broken"}, o,
+		func(context.Context, *reprise.Call, string) (*mcp.ReadResourceResult, error) {
+			return nil, errors.New("it is broken")
+		}))
+	must(AddPrompt(s.adapter, &mcp.Prompt{Name: "broken"}, o,
+		func(context.Context, *reprise.Call, map[string]string) (*mcp.GetPromptResult, error) {
+			return nil, errors.New("it is broken")
+		}))
 	mcp.AddTool(s.server, &mcp.Tool{Name: "plain"}, func(context.Context, *mcp.CallToolRequest, map[string]any) (*mcp.CallToolResult, any, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "plain"}}}, nil, nil
 	})
@@ -299,6 +307,8 @@ func TestWhatTheSDKChecksFirst(t *testing.T) {
 		"an unknown tool":       {"tools/call", `"name":"nope"`, -32602, ""},
 		"an unknown prompt":     {"prompts/get", `"name":"nope"`, -32602, ""},
 		"an unknown resource":   {"resources/read", `"uri":"release://a/b/c"`, -32602, ""},
+		"a resource that fails": {"resources/read", `"uri":"release://broken"`, -32603, ""},
+		"a prompt that fails":   {"prompts/get", `"name":"broken"`, -32603, ""},
 		"a missing argument":    {"tools/call", `"name":"restart"`, 0, "service"},
 		"a wrong type":          {"tools/call", `"name":"restart","arguments":{"service":7}`, 0, "service"},
 		"an argument too many":  {"tools/call", `"name":"restart","arguments":{"service":"a","force":true}`, 0, "force"},

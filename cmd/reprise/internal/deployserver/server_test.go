@@ -439,6 +439,38 @@ func TestQuestionNamesWhatIsReplaced(t *testing.T) {
 	s.runs("production", "billing", "1.5.0-rc.1")
 }
 
+// A yes is about what the question said. When that is no longer so, it is asked anew, whichever side of it changed.
+func TestYesToAnotherQuestion(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	alice := s.client("alice")
+	newest := args{"service": "billing", "environment": "staging"}
+	state, _ := s.asked(alice, newest)
+	releases := filepath.Join(s.config.Root, "staging", "billing", "releases")
+	if err := os.Rename(filepath.Join(releases, "1.4.3"), filepath.Join(releases, ".withdrawn")); err != nil {
+		t.Fatal(err)
+	}
+	state, message := s.question(s.retry(alice, newest, state, approve))
+	if want := "Deploy billing 1.4.2 to staging, replacing 1.4.1?"; message != want {
+		t.Errorf("asked anew: %q, want %q", message, want)
+	}
+	s.runs("staging", "billing", "1.4.1")
+
+	release := billing("1.5.0-rc.1")
+	meanwhile, _ := s.asked(s.client("bob"), release)
+	s.retry(s.client("bob"), release, meanwhile, approve)
+	s.runs("staging", "billing", "1.5.0-rc.1")
+	state, message = s.question(s.retry(alice, newest, state, approve))
+	if want := "Deploy billing 1.4.2 to staging, replacing 1.5.0-rc.1?"; message != want {
+		t.Errorf("asked anew: %q, want %q", message, want)
+	}
+	s.runs("staging", "billing", "1.5.0-rc.1")
+	if r := s.retry(alice, newest, state, approve); r.Result == nil || r.Result.IsError {
+		t.Errorf("a yes to the last question: %s", said(r))
+	}
+	s.runs("staging", "billing", "1.4.2")
+}
+
 func TestRunningReleaseIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
@@ -740,11 +772,13 @@ func TestNothingToSubscribeTo(t *testing.T) {
 	s := serve(t, nil)
 	body := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	r, err := s.client("alice").Do(t.Context(), "subscriptions/listen", fleet.Extra{Body: []byte(body)})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := s.client("alice").Do(ctx, "subscriptions/listen", fleet.Extra{Body: []byte(body)})
 	if err != nil || r.Result == nil {
 		t.Fatalf("the stream did not end with a result: %v", err)
 	}
-	r, err = s.client("alice").Do(t.Context(), "server/discover", fleet.Extra{})
+	r, err = s.client("alice").Do(ctx, "server/discover", fleet.Extra{})
 	if err != nil || !strings.Contains(string(r.Result.Raw), `"capabilities":{"tools":{}}`) {
 		t.Errorf("the capabilities say more than that there are tools (%v)", err)
 	}
