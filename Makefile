@@ -34,4 +34,4 @@ help: ## this list
 tidy: ## go mod tidy in all modules
 	@.ci/tidy $(MODULES)
 
-.PHONY: test deps demo help tidy bench bench-call attack conformance fuzz
+.PHONY: test deps demo help tidy bench bench-call attack conformance
