@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,8 @@ import (
 
 // StdioTransport is what [Filter] is to HTTP: a transport for one message a line that answers bad input itself and hands the
 // SDK what it read. The SDK's own ends the whole connection at the first line that is no message, and repeats answers in
-// its error texts. The zero value talks over os.Stdin and os.Stdout. Use it in place of mcp.StdioTransport and
+// its error texts; and it cancels what is under way as soon as its input ends, so that a client which closes its end behind the last
+// request hears nothing. Here the end comes when the tools, prompts and resources that were called have answered. The zero value talks over os.Stdin and os.Stdout. Use it in place of mcp.StdioTransport and
 // mcp.IOTransport; one value serves one connection.
 type StdioTransport struct {
 	Reader io.ReadCloser  // default (nil): os.Stdin
@@ -40,7 +42,7 @@ type StdioTransport struct {
 func (t *StdioTransport) Connect(context.Context) (mcp.Connection, error) {
 	c := &stdioConn{
 		in: t.Reader, out: t.Writer, max: t.MaxLine, versions: slices.Clone(t.Versions),
-		lines: make(chan line), closed: make(chan struct{}),
+		lines: make(chan line), closed: make(chan struct{}), open: make(map[jsonrpc.ID]bool), answered: make(chan struct{}, 1),
 	}
 	if c.in == nil {
 		c.in = os.Stdin
@@ -78,6 +80,10 @@ type stdioConn struct {
 
 	write sync.Mutex
 	out   io.WriteCloser
+
+	mu       sync.Mutex
+	open     map[jsonrpc.ID]bool // requests that may act, and have not been answered
+	answered chan struct{}       // receives when one was
 
 	close  sync.Once
 	closed chan struct{}
@@ -136,6 +142,7 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, ctx.Err()
 		}
 		if next.err != nil {
+			c.finish(ctx)
 			return nil, next.err
 		}
 		msg, id, err := c.accept(next)
@@ -154,6 +161,48 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 			return nil, err
 		}
 	}
+}
+
+// finish waits until every request that may act is answered: at the end of the input, the SDK would cancel it.
+func (c *stdioConn) finish(ctx context.Context) {
+	for {
+		c.mu.Lock()
+		left := len(c.open)
+		c.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-c.answered:
+		case <-c.closed:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settle takes a request off the list of [stdioConn.finish].
+func (c *stdioConn) settle(id jsonrpc.ID) {
+	c.mu.Lock()
+	delete(c.open, id)
+	c.mu.Unlock()
+	select {
+	case c.answered <- struct{}{}:
+	default:
+	}
+}
+
+// cancelled is the id that a notifications/cancelled names; the SDK need not answer that request.
+func cancelled(r *jsonrpc.Request) (jsonrpc.ID, bool) {
+	var params struct {
+		RequestID any `json:"requestId"`
+	}
+	if r.Method != "notifications/cancelled" || json.Unmarshal(r.Params, &params) != nil {
+		return jsonrpc.ID{}, false
+	}
+	id, err := jsonrpc.MakeID(params.RequestID)
+	return id, err == nil
 }
 
 // accept checks a line. Beside an error it returns the id to answer to.
@@ -196,8 +245,17 @@ func (c *stdioConn) accept(next line) (jsonrpc.Message, wire.ID, error) {
 	if err != nil {
 		return nil, msg.ID, &wire.Error{Code: wire.CodeInvalidRequest, Message: "invalid request"}
 	}
-	if request, ok := decoded.(*jsonrpc.Request); ok && extra != nil {
-		request.Extra = extra
+	if request, ok := decoded.(*jsonrpc.Request); ok {
+		if extra != nil {
+			request.Extra = extra
+		}
+		if id, ok := cancelled(request); ok {
+			c.settle(id)
+		} else if request.IsCall() && wire.MayAsk(request.Method) {
+			c.mu.Lock()
+			c.open[request.ID] = true
+			c.mu.Unlock()
+		}
 	}
 	return decoded, msg.ID, nil
 }
@@ -206,6 +264,9 @@ func (c *stdioConn) accept(next line) (jsonrpc.Message, wire.ID, error) {
 func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if response, ok := msg.(*jsonrpc.Response); ok {
+		defer c.settle(response.ID)
 	}
 	b, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {

@@ -192,3 +192,47 @@ func TestUpstreamStdioRemembersTheEra(t *testing.T) {
 		t.Errorf("a modern request after initialize: %s", answers.Bytes())
 	}
 }
+
+// slow starts a server whose tool waits until release is closed or its context ends, and says which it was.
+func slow(started chan<- struct{}, release <-chan struct{}) *mcp.Server {
+	return bare(func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		started <- struct{}{}
+		text := "released"
+		select {
+		case <-release:
+		case <-ctx.Done():
+			text = "cancelled"
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
+	})
+}
+
+// A client that closes its end behind the last request gets its answer, and the call is not cut off.
+func TestStdioAnswersBeforeItEnds(t *testing.T) {
+	started, release := make(chan struct{}), make(chan struct{})
+	w, answers := pipe(t, slow(started, release), strict(0))
+	go func() {
+		io.WriteString(w, callBody(bothModes, "")+"\n")
+		w.Close()
+	}()
+	<-started
+	close(release)
+	if !answers.Scan() || !strings.Contains(answers.Text(), "released") {
+		t.Errorf("got %q, %v", answers.Text(), answers.Err())
+	}
+	if answers.Scan() {
+		t.Errorf("and then %q", answers.Text())
+	}
+}
+
+// A request that was cancelled does not hold the end back.
+func TestStdioEndsAfterACancellation(t *testing.T) {
+	started := make(chan struct{})
+	w, answers := pipe(t, slow(started, nil), strict(0))
+	io.WriteString(w, callBody(bothModes, "")+"\n")
+	<-started
+	io.WriteString(w, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`+"\n")
+	w.Close()
+	for answers.Scan() { // until the server ends; whether it answers a cancelled request is the SDK's affair
+	}
+}

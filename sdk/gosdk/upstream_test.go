@@ -654,3 +654,19 @@ func TestUpstreamMarshalsTheSchemaForEveryCall(t *testing.T) {
 		t.Errorf("marshalled %d times for 3 calls", marshalled-before)
 	}
 }
+
+// Entry 26.
+func TestUpstreamStdioCancelsAtTheEnd(t *testing.T) {
+	started, ended := make(chan struct{}), make(chan struct{})
+	s := bare(func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		close(started)
+		<-ctx.Done() // would wait for ever if the call were left alone
+		close(ended)
+		return &mcp.CallToolResult{}, nil
+	})
+	w, _ := pipe(t, s, func(r io.ReadCloser, w io.WriteCloser) mcp.Transport { return &mcp.IOTransport{Reader: r, Writer: w} })
+	io.WriteString(w, callBody(bothModes, "")+"\n")
+	<-started
+	w.Close()
+	<-ended
+}

@@ -1,6 +1,8 @@
 // Copyright 2026 The Reprise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build unix
+
 // Command benchcall measures what the adapter costs: the CPU time of a server process for a confirmed call over HTTP, both
 // requests of the round trip counted, beside the same call on the bare SDK. All servers live in one child process and take
 // turns in short blocks of one run.
