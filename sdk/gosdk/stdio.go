@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,7 +25,8 @@ import (
 // StdioTransport is what [Filter] is to HTTP: a transport for one message a line that answers bad input itself and hands the
 // SDK what it read. The SDK's own ends the whole connection at the first line that is no message, and repeats answers in
 // its error texts; and it cancels what is under way as soon as its input ends, so that a client which closes its end behind the last
-// request hears nothing. Here the end comes when the tools, prompts and resources that were called have answered. The zero value talks over os.Stdin and os.Stdout. Use it in place of mcp.StdioTransport and
+// request hears nothing. Here the end is held back until the tools, prompts and resources that were called have answered, for up to
+// five seconds. The zero value talks over os.Stdin and os.Stdout. Use it in place of mcp.StdioTransport and
 // mcp.IOTransport; one value serves one connection.
 type StdioTransport struct {
 	Reader io.ReadCloser  // default (nil): os.Stdin
@@ -163,8 +165,13 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
+// grace is how long the end of the input is held back. A server should exit promptly then (basic/transports/stdio, Shutdown).
+const grace = 5 * time.Second
+
 // finish waits until every request that may act is answered: at the end of the input, the SDK would cancel it.
 func (c *stdioConn) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
 	for {
 		c.mu.Lock()
 		left := len(c.open)
