@@ -24,6 +24,7 @@ Usage:
 
 	reprise demo            show a confirmed deployment on three replicas, and every way of cheating fail
 	reprise deploy-server   serve the deployment of releases over MCP
+	reprise check           check recordings of MCP messages against revision 2026-07-28
 	reprise keys            make and list the keys that seal requestState
 	reprise state           look into a requestState with the keys
 
@@ -47,6 +48,7 @@ type streams struct {
 var commands = []command{
 	{"demo", runDemo},
 	{"deploy-server", runDeployServer},
+	{"check", runCheck},
 	{"keys", runKeys},
 	{"state", runState},
 }
@@ -144,7 +146,7 @@ func parse(fs *flag.FlagSet, about string, args []string, std streams, operands 
 		return err
 	case err != nil:
 		return &usageError{err.Error() + "; see --help"}
-	case fs.NArg() != operands:
+	case operands >= 0 && fs.NArg() != operands:
 		return &usageError{fmt.Sprintf("%s takes %d operands, not %d; see --help", fs.Name(), operands, fs.NArg())}
 	}
 	return nil

@@ -1,0 +1,26 @@
+// Copyright 2026 The Reprise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wirecheck
+
+import (
+	"github.com/reprise-mcp/reprise/wire"
+)
+
+var ruleMetaClient = Rule{
+	ID:      "meta-client",
+	Level:   Warning,
+	Section: "basic#per-request-protocol-fields",
+	Since:   "2026-07-28",
+	Title:   "A request says which client sent it",
+	Text:    "It is for logs, and nothing may depend on it.",
+	check: func(v *view, r *result) {
+		if v.kind != request || v.serverSays() || !v.modern {
+			return
+		}
+		r.holds()
+		if get(v.params, "_meta", wire.MetaClientInfo) == nil {
+			r.fail("/params/_meta"+pointer(wire.MetaClientInfo), "clientInfo is missing")
+		}
+	},
+}

@@ -1,0 +1,319 @@
+// Copyright 2026 The Reprise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wirecheck
+
+import (
+	"strings"
+
+	"github.com/reprise-mcp/reprise/transcript"
+	"github.com/reprise-mcp/reprise/wire"
+)
+
+// What a message is.
+type kind uint8
+
+const (
+	none kind = iota // an exchange without a message
+	invalid
+	request
+	notification
+	success // a response with a result
+	failure // a response with an error
+)
+
+// A view is a message in its place: who sent it, what it answers, which question it belongs to.
+type view struct {
+	entry *transcript.Entry
+	talk  *conversation
+
+	kind   kind
+	from   transcript.Direction
+	raw    value // the message
+	id     value
+	method string // of the request, or of the request that is answered
+	params value
+	result value
+	err    value
+
+	repeats bool // a name repeats somewhere
+	text    bool // it is one JSON value
+
+	self *call // the request itself
+	req  *call // what a response answers; nil where the recording does not have it
+
+	modern  bool // revision 2026-07-28 or later, surely
+	legacy  bool // an older one, surely
+	retries bool // it carries a state or answers
+	ask     *ask // the question that a retry belongs to; nil where there is none
+	how     match
+}
+
+// How a retry was matched with its question.
+type match uint8
+
+const (
+	unmatched match = iota
+	byState         // its state is that of the question
+	byTarget        // its state is not, and there is a question open on the same method and target
+)
+
+// A call is a request as it is remembered.
+type call struct {
+	line      int
+	id        value
+	method    string
+	target    string // name or uri
+	params    value
+	arguments value
+	version   string
+	caps      value
+	modern    bool
+	violation string
+	retry     bool
+}
+
+// An ask is an input_required result that may be retried.
+type ask struct {
+	call     *call
+	state    *string
+	requests []member // by key
+	declined bool
+}
+
+// limit bounds what is remembered of one client.
+const limit = 10_000
+
+// A conversation is what one client and the server said, as far as it is still open.
+type conversation struct {
+	pending map[string]*call // by id
+	order   []string
+	forgot  bool // requests or questions were forgotten
+
+	asks   []*ask // oldest first
+	states map[string]*ask
+
+	legacy bool // the client began with initialize
+}
+
+func newConversation() *conversation {
+	return &conversation{pending: make(map[string]*call), states: make(map[string]*ask)}
+}
+
+// look finds out what a message is.
+func (t *conversation) look(e *transcript.Entry) *view {
+	v := &view{entry: e, talk: t, from: e.Direction, raw: value(e.Message)}
+	if e.Message == nil {
+		v.kind = none
+		return v
+	}
+	v.text, v.repeats = single(e.Message)
+	members, ok := object(v.raw)
+	if !v.text || !ok {
+		v.kind = invalid
+		return v
+	}
+	method, hasResult, hasError := false, false, false
+	for _, m := range members {
+		switch m.name {
+		case "id":
+			v.id = m.value
+		case "method":
+			method = true
+			v.method, _ = str(m.value)
+		case "params":
+			v.params = m.value
+		case "result":
+			hasResult, v.result = true, m.value
+		case "error":
+			hasError, v.err = true, m.value
+		}
+	}
+	switch {
+	case method && v.id != nil:
+		v.kind = request
+	case method:
+		v.kind = notification
+	case hasResult && !hasError:
+		v.kind = success
+	case hasError && !hasResult:
+		v.kind = failure
+	default:
+		v.kind = invalid
+	}
+	if v.from == transcript.Unknown {
+		v.from = t.guess(v)
+	}
+	switch v.kind {
+	case request:
+		v.self = t.callOf(v)
+		v.modern, v.legacy = v.self.modern, !v.self.modern && (e.Legacy || t.legacy || v.self.version != "" && v.self.version < wire.Version)
+		v.match()
+	case success, failure:
+		if v.id != nil {
+			v.req = t.pending[string(v.id)]
+		}
+		if v.req != nil {
+			v.method, v.modern = v.req.method, v.req.modern
+			v.legacy = !v.modern && (e.Legacy || t.legacy)
+		}
+	}
+	return v
+}
+
+// guess finds out who spoke where the recording does not say.
+func (t *conversation) guess(v *view) transcript.Direction {
+	switch v.kind {
+	case request:
+		if v.method == wire.MethodElicit || v.method == wire.MethodSample || v.method == wire.MethodRoots {
+			return transcript.Server
+		}
+		return transcript.Client
+	case success, failure:
+		if t.pending[string(v.id)] != nil {
+			return transcript.Server
+		}
+	}
+	return transcript.Unknown
+}
+
+func (t *conversation) callOf(v *view) *call {
+	c := &call{line: v.entry.Line, id: v.id, method: v.method, params: v.params, violation: v.entry.Violation}
+	c.target, _ = str(get(v.params, "name"))
+	if v.method == wire.MethodResourcesRead {
+		c.target, _ = str(get(v.params, "uri"))
+	}
+	c.arguments = get(v.params, "arguments")
+	meta := get(v.params, "_meta")
+	c.version, _ = str(get(meta, wire.MetaVersion))
+	c.caps = get(meta, wire.MetaCapabilities)
+	version := c.version
+	if version == "" {
+		version = v.entry.Headers["mcp-protocol-version"]
+	}
+	c.modern = version >= wire.Version && !v.entry.Legacy
+	c.retry = get(v.params, "requestState") != nil || get(v.params, "inputResponses") != nil
+	return c
+}
+
+// match finds the question that a retry belongs to: the one with its state, or else the newest one on the same method and
+// target, with the same arguments if there is one.
+func (v *view) match() {
+	v.retries = v.self.retry && wire.MayAsk(v.method)
+	if !v.retries {
+		return
+	}
+	state, sent := str(get(v.params, "requestState"))
+	if sent {
+		if found := v.talk.states[state]; found != nil {
+			v.ask, v.how = found, byState
+			return
+		}
+	}
+	for _, a := range v.talk.asks {
+		if a.call.method != v.method || a.call.target != v.self.target {
+			continue
+		}
+		// Without a state, a question that had none is the likelier one.
+		if v.ask == nil || same(a.call.arguments, v.self.arguments) || !same(v.ask.call.arguments, v.self.arguments) {
+			v.ask, v.how = a, byTarget
+		}
+	}
+}
+
+// remember keeps what later messages may refer to.
+func (t *conversation) remember(v *view) {
+	switch v.kind {
+	case request:
+		if v.from == transcript.Server {
+			return
+		}
+		if v.method == "initialize" {
+			t.legacy = true
+		}
+		key := string(v.id)
+		if t.pending[key] == nil {
+			t.order = append(t.order, key)
+		}
+		t.pending[key] = v.self
+		if len(t.order) > limit {
+			t.forgot = true
+			delete(t.pending, t.order[0])
+			t.order = t.order[1:]
+		}
+		if v.ask != nil && v.ask.call.method == v.method {
+			t.mark(v)
+		}
+	case success:
+		if v.req != nil && resultType(v.result) == wire.ResultInputRequired && v.from != transcript.Client {
+			t.asked(v)
+		}
+		t.answered(v)
+	case failure:
+		t.answered(v)
+	}
+}
+
+// mark notes on a question what the user said to it.
+func (t *conversation) mark(v *view) {
+	for _, m := range v.ask.requests {
+		if action, _ := str(get(v.params, "inputResponses", m.name, "action")); action == "decline" {
+			v.ask.declined = true
+		}
+	}
+}
+
+func (t *conversation) answered(v *view) {
+	if v.req == nil {
+		return
+	}
+	key := string(v.id)
+	delete(t.pending, key)
+	for i, k := range t.order {
+		if k == key {
+			t.order = append(t.order[:i], t.order[i+1:]...)
+			break
+		}
+	}
+}
+
+func (t *conversation) asked(v *view) {
+	a := &ask{call: v.req}
+	a.requests, _ = object(get(v.result, "inputRequests"))
+	if s, ok := str(get(v.result, "requestState")); ok {
+		a.state = &s
+		t.states[s] = a
+	}
+	t.asks = append(t.asks, a)
+	if len(t.asks) > limit {
+		t.forgot = true
+		if s := t.asks[0].state; s != nil && t.states[*s] == t.asks[0] {
+			delete(t.states, *s)
+		}
+		t.asks = t.asks[1:]
+	}
+}
+
+func resultType(result value) string {
+	s, _ := str(get(result, "resultType"))
+	return s
+}
+
+// complete reports whether a result ends the call: it says so, or says nothing.
+func complete(result value) bool {
+	t := get(result, "resultType")
+	return t == nil || resultType(result) == wire.ResultComplete
+}
+
+// overHTTP reports whether the headers of a request are in the recording.
+func (v *view) overHTTP() bool { return v.entry.HTTP && v.entry.Headers != nil }
+
+// serverSays and clientSays tell who must have sent it; an unknown direction counts for neither.
+func (v *view) serverSays() bool { return v.from == transcript.Server }
+func (v *view) clientSays() bool { return v.from == transcript.Client }
+
+// header returns a header by its lower-case name.
+func (v *view) header(name string) (string, bool) {
+	value, ok := v.entry.Headers[name]
+	return strings.TrimSpace(value), ok
+}
