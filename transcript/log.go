@@ -100,7 +100,10 @@ func readTxtar(in *bufio.Reader, emit func(*Entry) bool) error {
 		}
 		dec := jsontext.NewDecoder(bytes.NewBuffer(bytes.Clone(section)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 		for dec.PeekKind() != 0 {
-			at := began + 1 + bytes.Count(section[:dec.InputOffset()], []byte("\n"))
+			before := section[:dec.InputOffset()]
+			rest := section[len(before):]
+			blank := rest[:len(rest)-len(bytes.TrimLeft(rest, " \t\r\n"))]
+			at := began + 1 + bytes.Count(before, []byte("\n")) + bytes.Count(blank, []byte("\n"))
 			value, err := dec.ReadValue()
 			if err != nil {
 				return &Error{at, errBadJSON}

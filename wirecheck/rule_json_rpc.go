@@ -29,7 +29,7 @@ var ruleJsonRpc = Rule{
 			if v.method == "" && (v.kind == request || v.kind == notification) {
 				r.fail("/method", "the method must be a string")
 			}
-			if v.kind == success && v.legacy == false && v.result.Kind() != '{' {
+			if v.kind == success && !v.legacy && v.result.Kind() != '{' {
 				r.fail("/result", "a result is an object")
 			}
 		}

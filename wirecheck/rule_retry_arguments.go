@@ -17,10 +17,10 @@ var ruleRetryArguments = Rule{
 		r.holds()
 		before, now := v.ask.call.arguments, v.self.arguments
 		switch {
-		case before == nil && now == nil:
+		case before == nil && now == nil, before != nil && now != nil && same(before, now):
 		case isEmpty(before) && isEmpty(now):
 			r.warn("/params/arguments", "the arguments are there once and missing once; both mean none")
-		case before == nil || now == nil || !same(before, now):
+		default:
 			r.fail("/params/arguments", "the arguments are not those of the request on line %d", v.ask.call.line)
 		}
 	},

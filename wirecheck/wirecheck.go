@@ -125,14 +125,15 @@ func (c *Checker) Check(e *transcript.Entry) []Finding {
 			counts = &Counts{}
 			c.counts[rule.ID] = counts
 		}
+		deliberate := e.Violation != "" && v.from == transcript.Client
 		switch {
+		case deliberate && (r.unsure != "" || len(r.faults) > 0):
+			// wrong on purpose
 		case r.unsure != "":
 			counts.CannotTell++
 			findings = append(findings, v.finding(rule, CannotTell, "", r.unsure))
 		case len(r.faults) == 0:
 			counts.Passed++
-		case e.Violation != "" && v.from == transcript.Client:
-			// wrong on purpose
 		default:
 			counts.Failed++
 			for _, f := range r.faults {

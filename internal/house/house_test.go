@@ -34,6 +34,8 @@ var rooms = map[string][]string{
 	"elicitation":  {jsontext},
 	"ledger":       {},
 	"vectors":      {},
+	"transcript":   {jsontext, module + "/wire"},
+	"wirecheck":    {jsontext, module + "/transcript", module + "/wire", module + "/elicitation"},
 	"":             {module + "/requeststate", module + "/elicitation", module + "/ledger", module + "/wire"},
 
 	"ledger/ledgertest": {module + "/ledger"},
