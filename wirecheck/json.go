@@ -22,47 +22,107 @@ type member struct {
 	value value
 }
 
+// The functions below walk text that [single] found to be JSON, so that every byte is where the grammar puts it.
+
 // object returns the members of an object in order, also those whose names repeat; ok is false for anything else.
 func object(v value) (list []member, ok bool) {
 	if v.Kind() != '{' {
 		return nil, false
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	dec.ReadToken()
-	for dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return nil, false
-		}
-		name := token.String()
-		inner, err := dec.ReadValue()
-		if err != nil {
-			return nil, false
-		}
-		list = append(list, member{name, bytes.Clone(inner)})
+	for name, inner := range membersOf(v) {
+		list = append(list, member{unquoted(name), inner})
 	}
-	return list, dec.PeekKind() == '}'
+	return list, true
 }
 
 // get returns a member of an object, nil where there is none. Of several of one name it is the first.
 func get(v value, names ...string) value {
 	for _, name := range names {
-		list, ok := object(v)
-		if !ok {
+		if v.Kind() != '{' {
 			return nil
 		}
-		v = nil
-		for _, m := range list {
-			if m.name == name {
-				v = m.value
+		var found value
+		for quoted, inner := range membersOf(v) {
+			if string(quoted[1:len(quoted)-1]) == name || bytes.IndexByte(quoted, '\\') >= 0 && unquoted(quoted) == name {
+				found = inner
 				break
 			}
 		}
-		if v == nil {
+		if found == nil {
 			return nil
 		}
+		v = found
 	}
 	return v
+}
+
+// membersOf yields the members of an object, names in their quotes.
+func membersOf(v value) func(yield func(name, inner value) bool) {
+	return func(yield func(name, inner value) bool) {
+		i := space(v, bytes.IndexByte(v, '{')+1)
+		for i < len(v) && v[i] != '}' {
+			end := skip(v, i)
+			name := v[i:end]
+			i = space(v, space(v, end)+1) // over the colon
+			end = skip(v, i)
+			if !yield(name, v[i:end:end]) {
+				return
+			}
+			if i = space(v, end); i < len(v) && v[i] == ',' {
+				i = space(v, i+1)
+			}
+		}
+	}
+}
+
+func space(v value, i int) int {
+	for i < len(v) && (v[i] == ' ' || v[i] == '\t' || v[i] == '\r' || v[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// skip returns the end of the value that begins at i.
+func skip(v value, i int) int {
+	depth := 0
+	for i < len(v) {
+		switch v[i] {
+		case '"':
+			for i++; i < len(v) && v[i] != '"'; i++ {
+				if v[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return i
+			}
+		case ',', ':', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			for i+1 < len(v) && !bytes.ContainsRune([]byte(",:]} \t\r\n"), rune(v[i+1])) {
+				i++
+			}
+		}
+		if i++; depth == 0 {
+			return min(i, len(v))
+		}
+	}
+	return len(v)
+}
+
+func unquoted(quoted value) string {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
+	}
+	s, _ := str(quoted)
+	return s
 }
 
 // array returns the elements of an array.
@@ -81,6 +141,9 @@ func array(v value) (list []value, ok bool) {
 func str(v value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false
+	}
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1]), true
 	}
 	var s string
 	err := json.Unmarshal(v, &s)
@@ -165,7 +228,12 @@ func same(a, b value) bool {
 	return true // null, true and false: the kinds are equal
 }
 
+var escape = strings.NewReplacer("~", "~0", "/", "~1")
+
 // pointer is a step of a JSON Pointer.
 func pointer(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	if !strings.ContainsAny(name, "~/") {
+		return "/" + name
+	}
+	return "/" + escape.Replace(name)
 }

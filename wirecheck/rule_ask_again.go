@@ -16,8 +16,8 @@ var ruleAskAgain = Rule{
 			return
 		}
 		r.holds()
-		for _, a := range v.talk.asks {
-			if !a.declined || a.call.method != v.req.method || a.call.target != v.req.target || !same(a.call.arguments, v.req.arguments) {
+		for _, a := range v.talk.declined {
+			if a.call.method != v.req.method || a.call.target != v.req.target || !same(a.call.arguments, v.req.arguments) {
 				continue
 			}
 			for _, q := range requests {

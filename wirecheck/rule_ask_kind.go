@@ -33,9 +33,14 @@ var ruleAskKind = Rule{
 
 // asked are the questions of an input_required result, nil for anything else.
 func asked(v *view) []member {
-	if v.kind != success || v.clientSays() || resultType(v.result) != wire.ResultInputRequired {
+	if v.kind != success || v.clientSays() {
 		return nil
 	}
-	requests, _ := object(get(v.result, "inputRequests"))
-	return requests
+	if !v.lookedAtAsked {
+		v.lookedAtAsked = true
+		if resultType(v.result) == wire.ResultInputRequired {
+			v.asked, _ = object(get(v.result, "inputRequests"))
+		}
+	}
+	return v.asked
 }

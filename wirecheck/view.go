@@ -4,6 +4,7 @@
 package wirecheck
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/reprise-mcp/reprise/transcript"
@@ -47,6 +48,9 @@ type view struct {
 	retries bool // it carries a state or answers
 	ask     *ask // the question that a retry belongs to; nil where there is none
 	how     match
+
+	asked         []member // see the function asked
+	lookedAtAsked bool
 }
 
 // How a retry was matched with its question.
@@ -71,6 +75,7 @@ type call struct {
 	modern    bool
 	violation string
 	retry     bool
+	answered  bool
 }
 
 // An ask is an input_required result that may be retried.
@@ -87,17 +92,19 @@ const limit = 10_000
 // A conversation is what one client and the server said, as far as it is still open.
 type conversation struct {
 	pending map[string]*call // by id
-	order   []string
-	forgot  bool // requests or questions were forgotten
+	order   []*call          // oldest first; those that were answered are dropped when their turn comes
+	forgot  bool             // requests or questions were forgotten
 
-	asks   []*ask // oldest first
-	states map[string]*ask
+	asks     []*ask // oldest first
+	states   map[string]*ask
+	byTarget map[string][]*ask // by method and target, newest last
+	declined []*ask
 
 	legacy bool // the client began with initialize
 }
 
 func newConversation() *conversation {
-	return &conversation{pending: make(map[string]*call), states: make(map[string]*ask)}
+	return &conversation{pending: make(map[string]*call), states: make(map[string]*ask), byTarget: make(map[string][]*ask)}
 }
 
 // look finds out what a message is.
@@ -210,10 +217,7 @@ func (v *view) match() {
 			return
 		}
 	}
-	for _, a := range v.talk.asks {
-		if a.call.method != v.method || a.call.target != v.self.target {
-			continue
-		}
+	for _, a := range v.talk.byTarget[v.method+" "+v.self.target] {
 		// Without a state, a question that had none is the likelier one.
 		if v.ask == nil || same(a.call.arguments, v.self.arguments) || !same(v.ask.call.arguments, v.self.arguments) {
 			v.ask, v.how = a, byTarget
@@ -232,14 +236,16 @@ func (t *conversation) remember(v *view) {
 			t.legacy = true
 		}
 		key := string(v.id)
-		if t.pending[key] == nil {
-			t.order = append(t.order, key)
-		}
+		v.self.keep()
 		t.pending[key] = v.self
-		if len(t.order) > limit {
-			t.forgot = true
-			delete(t.pending, t.order[0])
+		t.order = append(t.order, v.self)
+		for len(t.order) > 0 && (len(t.pending) > limit || t.order[0].answered) {
+			oldest := t.order[0]
 			t.order = t.order[1:]
+			if !oldest.answered && t.pending[string(oldest.id)] == oldest {
+				t.forgot = true
+				delete(t.pending, string(oldest.id))
+			}
 		}
 		if v.ask != nil && v.ask.call.method == v.method {
 			t.mark(v)
@@ -258,39 +264,53 @@ func (t *conversation) remember(v *view) {
 func (t *conversation) mark(v *view) {
 	for _, m := range v.ask.requests {
 		if action, _ := str(get(v.params, "inputResponses", m.name, "action")); action == "decline" {
-			v.ask.declined = true
+			if !v.ask.declined {
+				v.ask.declined = true
+				t.declined = append(t.declined, v.ask)
+				if len(t.declined) > limit {
+					t.declined = t.declined[1:]
+				}
+			}
 		}
 	}
+}
+
+// keep makes a request independent of the text that it was read from.
+func (c *call) keep() {
+	params := bytes.Clone(c.params)
+	c.id = bytes.Clone(c.id)
+	c.params, c.arguments, c.caps = params, get(params, "arguments"), get(params, "_meta", wire.MetaCapabilities)
 }
 
 func (t *conversation) answered(v *view) {
 	if v.req == nil {
 		return
 	}
-	key := string(v.id)
-	delete(t.pending, key)
-	for i, k := range t.order {
-		if k == key {
-			t.order = append(t.order[:i], t.order[i+1:]...)
-			break
-		}
-	}
+	v.req.answered = true
+	delete(t.pending, string(v.id))
 }
 
 func (t *conversation) asked(v *view) {
 	a := &ask{call: v.req}
-	a.requests, _ = object(get(v.result, "inputRequests"))
+	a.requests, _ = object(bytes.Clone(get(v.result, "inputRequests")))
 	if s, ok := str(get(v.result, "requestState")); ok {
 		a.state = &s
 		t.states[s] = a
 	}
 	t.asks = append(t.asks, a)
+	key := a.call.method + " " + a.call.target
+	t.byTarget[key] = append(t.byTarget[key], a)
 	if len(t.asks) > limit {
 		t.forgot = true
-		if s := t.asks[0].state; s != nil && t.states[*s] == t.asks[0] {
+		oldest := t.asks[0]
+		t.asks = t.asks[1:]
+		if s := oldest.state; s != nil && t.states[*s] == oldest {
 			delete(t.states, *s)
 		}
-		t.asks = t.asks[1:]
+		key := oldest.call.method + " " + oldest.call.target
+		if t.byTarget[key] = t.byTarget[key][1:]; len(t.byTarget[key]) == 0 {
+			delete(t.byTarget, key)
+		}
 	}
 }
 

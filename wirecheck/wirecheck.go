@@ -113,9 +113,10 @@ func (c *Checker) Check(e *transcript.Entry) []Finding {
 	v := talk.look(e)
 	c.messages++
 	var findings []Finding
+	r := &result{}
 	for i := range rules {
 		rule := &rules[i]
-		r := &result{}
+		*r = result{}
 		rule.check(v, r)
 		if !r.applied {
 			continue
