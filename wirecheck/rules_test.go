@@ -4,6 +4,9 @@
 package wirecheck_test
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,3 +90,37 @@ func TestRulesAreComplete(t *testing.T) {
 		}
 	}
 }
+
+var update = flag.Bool("update", false, "write docs/rules.md anew")
+
+// docs/rules.md is made from the rules.
+func TestRulesPage(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString(rulesIntro)
+	for _, rule := range wirecheck.Rules() {
+		fmt.Fprintf(&b, "| [`%s`](../wirecheck/testdata/%s.txtar) | %s | %s. %s | %s |\n", rule.ID, rule.ID, rule.Level, rule.Title, rule.Text, rule.Section)
+	}
+	const path = "../docs/rules.md"
+	if *update {
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Error("docs/rules.md is not what the rules say; write it with -update")
+	}
+}
+
+const rulesIntro = `# Rules of the wire checker
+
+What ` + "`reprise check`" + ` looks for in a recording. This page is made from the rules themselves. An error breaks a MUST of revision 2026-07-28; a
+warning breaks a SHOULD, or is legal and surely not meant. The link leads to a bad and a good example, which are the rule's test. Sections are
+pages of the [specification](https://modelcontextprotocol.io/specification/2026-07-28).
+
+| rule | level | what it demands, and why | section |
+| --- | --- | --- | --- |
+`

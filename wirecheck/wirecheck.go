@@ -88,7 +88,11 @@ func (f Finding) String() string {
 }
 
 // Counts says how often a rule was applied, and what came of it.
-type Counts struct{ Passed, Failed, CannotTell int }
+type Counts struct {
+	Passed     int `json:"passed"`
+	Failed     int `json:"failed"`
+	CannotTell int `json:"cannotTell"`
+}
 
 // A Checker checks one recording, message by message. Make it with [New].
 type Checker struct {
