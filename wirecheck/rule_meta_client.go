@@ -19,8 +19,16 @@ var ruleMetaClient = Rule{
 			return
 		}
 		r.holds()
-		if get(v.params, "_meta", wire.MetaClientInfo) == nil {
-			r.fail("/params/_meta"+pointer(wire.MetaClientInfo), "clientInfo is missing")
+		path := "/params/_meta" + pointer(wire.MetaClientInfo)
+		info := get(v.params, "_meta", wire.MetaClientInfo)
+		if info == nil {
+			r.fail(path, "clientInfo is missing")
+			return
+		}
+		for _, name := range []string{"name", "version"} {
+			if get(info, name).Kind() != '"' {
+				r.fail(path+pointer(name), "clientInfo has a name and a version")
+			}
 		}
 	},
 }

@@ -29,6 +29,8 @@ var ruleMetaMissing = Rule{
 		}
 		if capabilities := get(meta, wire.MetaCapabilities); capabilities.Kind() != '{' {
 			r.fail("/params/_meta"+pointer(wire.MetaCapabilities), "the client's capabilities are missing")
+		} else if _, err := wire.ParseCapabilities(capabilities); err != nil {
+			r.fail("/params/_meta"+pointer(wire.MetaCapabilities), "a capability is declared by an object")
 		}
 	},
 }

@@ -42,6 +42,7 @@ var rules = []Rule{
 	ruleUrlSafe,
 	ruleLegacyElicitation,
 	ruleLegacyMethod,
+	ruleToolContent,
 	ruleErrorShape,
 	ruleErrorData,
 	ruleErrorRetired,
