@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,3 +125,33 @@ pages of the [specification](https://modelcontextprotocol.io/specification/2026-
 | rule | level | what it demands, and why | section |
 | --- | --- | --- | --- |
 `
+
+// Every line of the checklist names the rules that show it, or says that no recording does.
+func TestChecklistNamesRules(t *testing.T) {
+	text, err := os.ReadFile("../docs/checklist.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, rule := range wirecheck.Rules() {
+		known[rule.ID] = true
+	}
+	lines := 0
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \|.*\| ([^|]+) \|$`).FindAllStringSubmatch(string(text), -1) {
+		if lines++; m[1] != fmt.Sprint(lines) {
+			t.Errorf("line %s comes in place %d", m[1], lines)
+		}
+		if m[2] == "not on the wire" {
+			continue
+		}
+		for _, link := range strings.Split(m[2], ", ") {
+			id := strings.TrimSuffix(strings.TrimPrefix(link, "[`"), "`](rules.md)")
+			if !known[id] {
+				t.Errorf("line %s names no rule: %s", m[1], link)
+			}
+		}
+	}
+	if lines < 36 {
+		t.Errorf("%d lines", lines)
+	}
+}
