@@ -21,10 +21,10 @@ func mutations(v any, yield func(place, how string, mutated any)) {
 	var walk func(place string, v any, put func(any) any)
 	walk = func(place string, v any, put func(any) any) {
 		if place != "" {
-			switch v.(type) {
+			switch v := v.(type) {
 			case string:
 				yield(place, "retyped", put(json.Number("7")))
-				yield(place, "changed", put(v.(string)+"x"))
+				yield(place, "changed", put(v+"x"))
 			case json.Number:
 				yield(place, "retyped", put("7"))
 			case bool:

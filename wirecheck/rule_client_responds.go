@@ -6,7 +6,7 @@ package wirecheck
 var ruleClientResponds = Rule{
 	ID:      "client-responds",
 	Level:   Error,
-	Section: "basic/transports/streamable-http#sending-messages-to-the-server",
+	Section: "basic/transports/streamable-http#sending-messages",
 	Since:   "2026-07-28",
 	Title:   "A client sends no responses",
 	Text:    "In this revision a server sends no requests; what it wants to know it asks in a result.",

@@ -10,7 +10,7 @@ import (
 var ruleHeaderAccept = Rule{
 	ID:      "header-accept",
 	Level:   Error,
-	Section: "basic/transports/streamable-http#sending-messages-to-the-server",
+	Section: "basic/transports/streamable-http#sending-messages",
 	Since:   "2026-07-28",
 	Title:   "A client accepts JSON and event streams",
 	Text:    "The server chooses which of the two it answers with.",

@@ -10,7 +10,7 @@ import (
 var ruleMetaClient = Rule{
 	ID:      "meta-client",
 	Level:   Warning,
-	Section: "basic#per-request-protocol-fields",
+	Section: "basic#meta",
 	Since:   "2026-07-28",
 	Title:   "A request says which client sent it",
 	Text:    "It is for logs, and nothing may depend on it.",

@@ -10,7 +10,7 @@ import (
 var ruleMetaMissing = Rule{
 	ID:      "meta-missing",
 	Level:   Error,
-	Section: "basic#per-request-protocol-fields",
+	Section: "basic#meta",
 	Since:   "2026-07-28",
 	Title:   "A request says which revision it is in, and what the client can answer",
 	Text:    "Servers keep nothing between requests, so each says so again, and a retry too.",

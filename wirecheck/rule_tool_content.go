@@ -10,7 +10,7 @@ import (
 var ruleToolContent = Rule{
 	ID:      "tool-content",
 	Level:   Error,
-	Section: "server/tools#tool-results",
+	Section: "server/tools#tool-result",
 	Since:   "2026-07-28",
 	Title:   "A complete result of a tool has a list of content",
 	Text:    "Each block says what type it is; without it a client cannot show the result.",

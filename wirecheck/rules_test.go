@@ -101,6 +101,36 @@ func TestRulesPage(t *testing.T) {
 	for _, rule := range wirecheck.Rules() {
 		fmt.Fprintf(&b, "| [`%s`](../wirecheck/testdata/%s.txtar) | %s | %s. %s | %s |\n", rule.ID, rule.ID, rule.Level, rule.Title, rule.Text, rule.Section)
 	}
+	b.WriteString(dutiesIntro)
+	rules := map[string]bool{}
+	for _, rule := range wirecheck.Rules() {
+		rules[rule.ID] = true
+	}
+	page, shown, hidden, open := "", 0, 0, 0
+	for _, d := range wirecheck.Duties() {
+		if d.Page != page {
+			page = d.Page
+			fmt.Fprintf(&b, "\n### %s\n\n| section | level | who | what | shown by |\n| --- | --- | --- | --- | --- |\n", page)
+		}
+		var by []string
+		for _, id := range d.Rules {
+			if rules[id] {
+				by = append(by, "`"+id+"`")
+			}
+		}
+		switch {
+		case d.Why != "":
+			hidden++
+			by = []string{"not in a recording: " + d.Why}
+		case by == nil:
+			open++
+			by = []string{"no rule yet"}
+		default:
+			shown++
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", d.Section, d.Level, d.Who, d.Gist, strings.Join(by, ", "))
+	}
+	fmt.Fprintf(&b, "\n%d duties: %d are shown by a rule, %d cannot be seen in a recording, %d have no rule yet.\n", shown+hidden+open, shown, hidden, open)
 	const path = "../docs/rules.md"
 	if *update {
 		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
@@ -115,6 +145,13 @@ func TestRulesPage(t *testing.T) {
 		t.Error("docs/rules.md is not what the rules say; write it with -update")
 	}
 }
+
+const dutiesIntro = `
+## What the specification demands
+
+Every MUST and SHOULD of the pages on the base protocol, multi round-trip requests, elicitation, the transports, tools, prompts, resources and
+caching, in our own words, and the rule that shows it. Where the level has a NOT, what is said is what is forbidden.
+`
 
 const rulesIntro = `# Rules of the wire checker
 
