@@ -473,11 +473,11 @@ var duties = slices.Concat(
 
 		notShown("list-changed-notification", "SHOULD", "server", "Subscribers are told when the prompts change, if that was declared", whyChange),
 
-		shown("image-content", "MUST", "server", "An image is in base64, with a valid media type", "prompt-content"),
+		shown("image-content", "MUST", "server", "An image is in base64, with a valid media type", "content-data"),
 
-		shown("audio-content", "MUST", "server", "A sound is in base64, with a valid media type", "prompt-content"),
+		shown("audio-content", "MUST", "server", "A sound is in base64, with a valid media type", "content-data"),
 
-		shown("embedded-resources", "MUST", "server", "An embedded resource has a URI, its media type, and text or base64", "prompt-content"),
+		shown("embedded-resources", "MUST", "server", "An embedded resource has a URI, its media type, and text or base64", "content-data"),
 
 		shown("error-handling", "SHOULD", "server", "A prompt that does not exist gets -32602", "prompt-error"),
 		shown("error-handling", "SHOULD", "server", "An argument that is required and missing gets -32602", "prompt-error"),
@@ -511,7 +511,7 @@ var duties = slices.Concat(
 
 		shown("security-considerations", "MUST", "server", "All URIs are validated", "violation-accepted"),
 		notShown("security-considerations", "SHOULD", "server", "Delicate resources are for those who may see them", whyPolicy),
-		shown("security-considerations", "MUST", "server", "Binary data is encoded as it should be", "resource-content"),
+		shown("security-considerations", "MUST", "server", "Binary data is encoded as it should be", "content-data"),
 		notShown("security-considerations", "SHOULD", "server", "Permissions are looked at before anything is done", whyPolicy),
 		shown("security-considerations", "MUST", "server", "A file URI does not lead out of the folders that are served", "violation-accepted"),
 	),

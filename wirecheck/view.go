@@ -76,6 +76,8 @@ type call struct {
 	violation string
 	retry     bool
 	answered  bool
+	lacks     string // member of _meta that is missing, though the headers say that it is of this revision
+	disagree  string // header that says something else than the body
 }
 
 // An ask is an input_required result that may be retried.
@@ -100,11 +102,13 @@ type conversation struct {
 	byTarget map[string][]*ask // by method and target, newest last
 	declined []*ask
 
-	legacy bool // the client began with initialize
+	legacy   bool              // the client began with initialize
+	notified bool              // the last message was a notification of the client's
+	pages    map[string]string // cacheScope of the page before, by method and cursor
 }
 
 func newConversation() *conversation {
-	return &conversation{pending: make(map[string]*call), states: make(map[string]*ask), byTarget: make(map[string][]*ask)}
+	return &conversation{pending: make(map[string]*call), states: make(map[string]*ask), byTarget: make(map[string][]*ask), pages: make(map[string]string)}
 }
 
 // look finds out what a message is.
@@ -199,8 +203,33 @@ func (t *conversation) callOf(v *view) *call {
 		version = v.entry.Headers["mcp-protocol-version"]
 	}
 	c.modern = version >= wire.Version && !v.entry.Legacy
+	if c.modern && v.entry.HTTP {
+		c.lacks, c.disagree = lacking(c), disagreeing(c, v)
+	}
 	c.retry = get(v.params, "requestState") != nil || get(v.params, "inputResponses") != nil
 	return c
+}
+
+// lacking is what a request does not say of itself in _meta.
+func lacking(c *call) string {
+	switch {
+	case c.version == "":
+		return "protocol version"
+	case c.caps.Kind() != '{':
+		return "client capabilities"
+	}
+	return ""
+}
+
+// disagreeing is the header that says something else than the body, if one does.
+func disagreeing(c *call, v *view) string {
+	for _, h := range []struct{ name, body string }{{"mcp-protocol-version", c.version}, {"mcp-method", c.method}, {"mcp-name", c.target}} {
+		header, ok := v.header(h.name)
+		if ok && h.body != "" && decoded(header) != h.body && (h.name != "mcp-name" || wire.MayAsk(c.method)) {
+			return h.name
+		}
+	}
+	return ""
 }
 
 // match finds the question that a retry belongs to: the one with its state, or else the newest one on the same method and
@@ -227,6 +256,7 @@ func (v *view) match() {
 
 // remember keeps what later messages may refer to.
 func (t *conversation) remember(v *view) {
+	t.notified = v.kind == notification && v.clientSays()
 	switch v.kind {
 	case request:
 		if v.from == transcript.Server {
@@ -253,6 +283,12 @@ func (t *conversation) remember(v *view) {
 	case success:
 		if v.req != nil && resultType(v.result) == wire.ResultInputRequired && v.from != transcript.Client {
 			t.asked(v)
+		}
+		if next, ok := str(get(v.result, "nextCursor")); ok && v.req != nil {
+			if len(t.pages) > limit {
+				clear(t.pages)
+			}
+			t.pages[v.method+" "+next], _ = str(get(v.result, "cacheScope"))
 		}
 		t.answered(v)
 	case failure:
