@@ -159,6 +159,7 @@ func TestFindingsQuoteNothingSecret(t *testing.T) {
 func FuzzCheck(f *testing.F) {
 	f.Add(sent(headers, 1, meta) + "\n" + got(1, question(`"s"`)) + "\n" + sent(headers, 2, `"inputResponses":`+yes+`,"requestState":"s",`+meta))
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"a":1,"a":2}}}` + "\n" + `[]` + "\n" + `{`)
+	f.Add("{0\n{\"\n{\"a\"\n{\"a\":\n[{]")
 	f.Add(`{"message":null,"direction":"server","http":{"headers":{},"status":500}}`)
 	f.Fuzz(func(t *testing.T, recording string) {
 		checkAnything(recording)

@@ -119,11 +119,11 @@ func (t *conversation) look(e *transcript.Entry) *view {
 		return v
 	}
 	v.text, v.repeats = single(e.Message)
-	members, ok := object(v.raw)
-	if !v.text || !ok {
-		v.kind = invalid
+	if !v.text || v.raw.Kind() != '{' {
+		v.kind = invalid // and is not looked into
 		return v
 	}
+	members, _ := object(v.raw)
 	method, hasResult, hasError := false, false, false
 	for _, m := range members {
 		switch m.name {
