@@ -43,10 +43,10 @@ func BenchmarkRoundTrip(b *testing.B) {
 						r = fresh()
 						b.StartTimer()
 					}
-					out := r.engine.Run(b.Context(), req, o.Options, confirm)
+					out := r.engine.Engine.Run(b.Context(), req, o.Options, confirm)
 					again := *req
 					again.State, again.Responses = &out.Ask.State, answers
-					if out = r.engine.Run(b.Context(), &again, o.Options, confirm); out.Result != "done" {
+					if out = r.engine.Engine.Run(b.Context(), &again, o.Options, confirm); out.Result != "done" {
 						b.Fatal(out.Err)
 					}
 				}

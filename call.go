@@ -4,6 +4,7 @@
 package reprise
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -23,7 +24,8 @@ import (
 const maxKey = 64
 
 // A Call is one run of a handler. Its questions and effects are recorded here, so what a handler depends on is a
-// parameter and not hidden in the context. A Call belongs to one goroutine and ends with the handler.
+// parameter and not hidden in the context. A Call belongs to one goroutine and ends with the handler: whatever asks or
+// does something with it later is refused.
 type Call struct {
 	engine  *Engine
 	req     *Request
@@ -73,6 +75,8 @@ func (c *Call) Later() error {
 // Round returns a set of questions that are asked together. Add them with [Add], then call [Round.Ask].
 func (c *Call) Round() *Round { return &Round{call: c} }
 
+var errEnded = errors.New("reprise: this call has ended; a Call lives as long as its handler runs")
+
 func (c *Call) suspended() bool { return c.later || len(c.pending) > 0 }
 
 func (c *Call) mayAsk() error {
@@ -118,24 +122,24 @@ func (a Answer[T]) Approve(yes func(T) bool) (Approval, bool) {
 //
 // The key names the question within the flow: 1 to 64 bytes, no two questions alike. The facts are what the human is
 // asked about, in values that compare: prices, versions, counts. They are pinned, so that an answer to a question about
-// other facts is not used and the question is asked again; anything that encoding/json takes will do. Where there are
-// none, the message is pinned instead.
+// other facts is not used and the question is asked again; anything that encoding/json takes will do, its strings in
+// UTF-8. Where there are none, the message is pinned instead.
 //
 // An answer that is no valid answer to q is asked for again. After a decline or a cancel the same Ask returns that again;
 // to ask a second time, use another key.
 func Ask[T any](ctx context.Context, call *Call, key string, q elicitation.Question[T], message string, facts ...any) (Answer[T], error) {
-	round := call.Round()
-	answer := Add(round, key, q, message, facts...)
-	if err := round.Ask(ctx); err != nil {
+	var answer Answer[T]
+	err := call.ask(ctx, func() error { return look(call, &answer, key, q, message, facts) })
+	if err != nil {
 		return Answer[T]{}, err
 	}
-	return *answer, nil
+	return answer, nil
 }
 
 // A Round asks several questions at once, so that the client is bothered once. Make one with [Call.Round].
 type Round struct {
 	call *Call
-	adds []func() error
+	adds []func() error // see look
 }
 
 // Add adds a question to the round; see [Ask] for the parameters. The answer it points to is filled in by [Round.Ask].
@@ -147,23 +151,24 @@ func Add[T any](r *Round, key string, q elicitation.Question[T], message string,
 
 // Ask returns nil when every question of the round is answered. Otherwise only those without an answer are asked; the
 // others keep theirs. The error is [ErrSuspended] then: return it.
-func (r *Round) Ask(ctx context.Context) error {
+func (r *Round) Ask(ctx context.Context) error { return r.call.ask(ctx, r.adds...) }
+
+func (c *Call) ask(ctx context.Context, looks ...func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := r.call.mayAsk(); err != nil {
+	if err := c.mayAsk(); err != nil {
 		return err
 	}
-	for _, add := range r.adds {
-		if err := add(); err != nil {
-			r.call.failed = err
-			return err
+	for _, look := range looks {
+		if err := look(); err != nil {
+			return c.fail(err)
 		}
 	}
 	switch {
-	case r.call.missing != nil:
-		return lacking(r.call.missing)
-	case r.call.suspended():
+	case c.missing != nil:
+		return lacking(c.missing)
+	case c.suspended():
 		return ErrSuspended
 	}
 	return nil
@@ -178,8 +183,8 @@ func look[T any](c *Call, into *Answer[T], key string, q elicitation.Question[T]
 	if err != nil {
 		return fmt.Errorf("reprise: facts of question %q: %w", key, err)
 	}
-	if slices.ContainsFunc(c.pending, func(p pendingQuestion) bool { return p.key == key }) ||
-		slices.ContainsFunc(c.used, func(a requeststate.Answer) bool { return a.Key == key && a.Pin != pin }) {
+	before := slices.IndexFunc(c.used, func(a requeststate.Answer) bool { return a.Key == key })
+	if before >= 0 && c.used[before].Pin != pin || slices.ContainsFunc(c.pending, func(p pendingQuestion) bool { return p.key == key }) {
 		return fmt.Errorf("reprise: question key %q names two questions in one run; give each its own key", key)
 	}
 	response, asked, found := c.response(key, pin)
@@ -187,7 +192,9 @@ func look[T any](c *Call, into *Answer[T], key string, q elicitation.Question[T]
 		if reply, err := q.Decode(response); err == nil {
 			*into = Answer[T]{call: c, key: key, reply: reply, trusted: asked}
 			c.answered = true
-			c.used = append(c.used, requeststate.Answer{Key: key, Pin: pin, Response: response})
+			if before < 0 {
+				c.used = append(c.used, requeststate.Answer{Key: key, Pin: pin, Response: response})
+			}
 			return nil
 		}
 		// Not a valid answer, so none: nothing is executed, and the question goes out again.
@@ -286,17 +293,34 @@ func pinOf(method string, identity []byte, message string, facts []any) (request
 		b = appendPart(b, message)
 		return sha256.Sum256(b), nil
 	}
-	raw, err := json.Marshal(facts)
-	if err != nil {
-		return requeststate.Digest{}, err
-	}
-	canonical, err := requeststate.AppendCanonical(nil, raw)
+	raw, err := marshal(facts)
 	if err != nil {
 		return requeststate.Digest{}, err
 	}
 	b = appendPart(b, "facts")
-	b = appendPart(b, canonical)
+	if b, err = appendJSON(b, raw); err != nil {
+		return requeststate.Digest{}, err
+	}
 	return sha256.Sum256(b), nil
+}
+
+// marshal refuses what encoding/json would change without a word: it writes an escaped U+FFFD for every byte that is not
+// UTF-8, and the names of two files could become one fact.
+func marshal(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if bytes.HasPrefix(raw[i:], []byte(`\ufffd`)) {
+			return nil, errors.New("a string in it is not valid UTF-8; pass a []byte, or quote it")
+		}
+		i++ // what is escaped
+	}
+	return raw, nil
 }
 
 // appendPart keeps parts apart by their length, so that no two lists of parts are the same bytes.
@@ -304,9 +328,20 @@ func appendPart[T ~string | ~[]byte](b []byte, part T) []byte {
 	return append(binary.BigEndian.AppendUint64(b, uint64(len(part))), part...)
 }
 
+// appendJSON appends a JSON value as a part, in its canonical form.
+func appendJSON(b, value []byte) ([]byte, error) {
+	out, err := requeststate.AppendCanonical(binary.BigEndian.AppendUint64(b, 0), value)
+	if err != nil {
+		return b, err
+	}
+	binary.BigEndian.PutUint64(out[len(b):], uint64(len(out)-len(b)-8))
+	return out, nil
+}
+
 // Once returns a value that may not change between the rounds of a flow, such as an order id or a quote. In the first
 // round it runs compute and carries the result in the state, sealed; later rounds get that result back. A first round that is
-// repeated computes again, so compute must have no effect. The name is 1 to 64 bytes. T must survive encoding/json.
+// repeated computes again, so compute must have no effect. The name is 1 to 64 bytes. T must survive encoding/json;
+// a string that is not UTF-8 would not, and is an error.
 //
 // With an HMAC sealer, whose states can be read, a value is refused unless the operator allowed that; see
 // [requeststate.Config].
@@ -327,7 +362,7 @@ func Once[T any](ctx context.Context, call *Call, name string, compute func(cont
 	if err != nil {
 		return value, err
 	}
-	raw, err := json.Marshal(value)
+	raw, err := marshal(value)
 	if err != nil {
 		return value, fmt.Errorf("reprise: Once value %q: %w", name, err)
 	}

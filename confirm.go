@@ -72,15 +72,15 @@ func Do[T any](ctx context.Context, call *Call, approval Approval, effect func(c
 	switch {
 	case call.failed != nil:
 		return none, call.failed
+	case call.did:
+		return none, errors.New("reprise: Do ran already in this call; put all effects into one function")
 	case call.suspended() || call.missing != nil:
 		return none, ErrSuspended
-	case approval.call == nil || approval.call != call:
+	case approval.call != call:
 		return none, call.fail(errors.New("reprise: Do needs an approval from this call; use Decision.Approved or Answer.Approve"))
 	case !approval.trusted:
 		return none, call.fail(&Refusal{Reason: ErrUnsolicited, text: fmt.Sprintf(
 			"This answer came without the requestState of a question, so it approves nothing. Nothing was done. Call %s without inputResponses to be asked.", call.req.Target)})
-	case call.did:
-		return none, errors.New("reprise: Do ran already in this call; put all effects into one function")
 	}
 	if err := ctx.Err(); err != nil {
 		return none, err
@@ -89,8 +89,7 @@ func Do[T any](ctx context.Context, call *Call, approval Approval, effect func(c
 		return none, call.fail(err)
 	}
 	call.did = true
-	ctx = context.WithoutCancel(ctx)
-	result, err := effect(ctx)
+	result, err := effect(context.WithoutCancel(ctx))
 	call.engine.complete(ctx, call)
 	if err != nil && !call.options.Reusable {
 		return none, fmt.Errorf("%w. The confirmation is spent; call %s again to be asked anew", err, call.req.Target)

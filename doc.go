@@ -32,7 +32,8 @@
 //
 // So code before the last answer may run several times, on several machines: it must have no effect. Effects belong in
 // [Do], which runs its function at most once per flow. Never ask from several goroutines: put questions that belong
-// together into one [Round].
+// together into one [Round]. A test can hold a handler to this: run its first round and one retry, both unanswered, and
+// look that nothing has changed.
 //
 // # What an answer proves
 //

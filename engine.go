@@ -82,7 +82,7 @@ type Request struct {
 	Received     time.Time              // the zero value means time.Now()
 }
 
-// Outcome is what a request came to. Exactly one member is set.
+// Outcome is what a request came to. At most one member is set; none is where the handler returned nil.
 type Outcome struct {
 	// Result is what the handler returned.
 	Result any
@@ -123,16 +123,18 @@ func (e *Engine) Check(o Options) error {
 	return nil
 }
 
-// Run answers one request with handler. Its checks have one order: version, then the state's shape, key, seal,
-// principal, audience, times and request, then whether the flow is spent; only then does the handler run, and with it the
-// check of each question; the claim comes last, on entry to [Do]. A failed check redeems nothing.
+// Run answers one request with handler. Its checks have one order: method, principal and version, then the state's shape,
+// key, seal, principal, audience, times and request, then whether the flow is spent; only then does the handler run, and
+// with it the check of each question; the claim comes last, on entry to [Do]. A failed check redeems nothing.
 func (e *Engine) Run(ctx context.Context, req *Request, o Options, handler func(context.Context, *Call) (any, error)) Outcome {
 	call, err := e.begin(ctx, req, o)
 	if err != nil {
 		return e.refuse(ctx, req, o, err)
 	}
 	result, err := handler(ctx, call)
-	return call.finish(ctx, result, err)
+	out := call.finish(ctx, result, err)
+	call.failed = errEnded
+	return out
 }
 
 // begin makes every check that comes before the handler.
@@ -142,6 +144,9 @@ func (e *Engine) begin(ctx context.Context, req *Request, o Options) (*Call, err
 	}
 	if !wire.MayAsk(req.Method) {
 		return nil, &wire.Error{Code: wire.CodeInternalError, Message: req.Method + " may not ask for input"}
+	}
+	if req.Principal == (requeststate.Principal{}) {
+		return nil, requeststate.ErrUnbound // also where nothing would be sealed
 	}
 	if req.Version < wire.Version {
 		return nil, &Refusal{Reason: ErrVersion, text: fmt.Sprintf(
@@ -191,10 +196,13 @@ func (e *Engine) unspent(ctx context.Context, call *Call) error {
 		return nil
 	}
 	record, err := e.ledger.Lookup(ctx, call.now, ledger.FlowID(call.state.Flow))
-	if err != nil {
-		return refusal(err)
+	switch {
+	case err != nil:
+		return unavailable(err, false)
+	case record.Status != ledger.Unspent:
+		return spent(record)
 	}
-	return spent(record)
+	return nil
 }
 
 // claim redeems the flow: it succeeds once, for one caller, in the whole fleet.
@@ -213,23 +221,23 @@ func (e *Engine) claim(ctx context.Context, call *Call) error {
 		Fingerprint: call.fingerprint(),
 		Expires:     e.sealer.Retain(&call.state),
 	})
-	if err != nil {
-		return refusal(err)
-	}
-	if !won {
+	switch {
+	case err != nil:
+		return unavailable(err, true)
+	case !won:
 		return spent(record)
 	}
 	call.claimed = true
 	return nil
 }
 
-// complete records that the effect ended. The deed is done by now, so a failure here is only logged: the flow stays
-// claimed, and a repeat is told that the outcome is unknown.
+// complete records that the effect ended, also for a client that has left. The deed is done by now, so a failure here is
+// only logged: the flow stays claimed, and a repeat is told that the outcome is unknown.
 func (e *Engine) complete(ctx context.Context, call *Call) {
 	if call.options.Reusable {
 		return
 	}
-	if err := e.ledger.Complete(ctx, call.now, ledger.FlowID(call.state.Flow), nil); err != nil {
+	if err := e.ledger.Complete(context.WithoutCancel(ctx), call.now, ledger.FlowID(call.state.Flow), nil); err != nil {
 		e.log.LogAttrs(ctx, slog.LevelError, "ledger did not record a completed flow",
 			slog.String("target", call.req.Target), slog.Any("error", err))
 	}
@@ -243,11 +251,10 @@ func (c *Call) fingerprint() [32]byte {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.req.Responses)) {
 		b = appendPart(b, key)
-		canonical, err := requeststate.AppendCanonical(nil, c.req.Responses[key])
-		if err != nil {
-			canonical = c.req.Responses[key]
+		var err error
+		if b, err = appendJSON(b, c.req.Responses[key]); err != nil {
+			b = appendPart(b, c.req.Responses[key])
 		}
-		b = appendPart(b, canonical)
 	}
 	return sha256.Sum256(b)
 }

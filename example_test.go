@@ -5,6 +5,8 @@ package reprise_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -190,6 +192,78 @@ func ExampleOnce() {
 	// Output:
 	// asked confirm: elicitation/create
 	// result: bought for 42
+}
+
+// What an adapter does with one request: it reads what the transport received, adds who is calling, and sends what the
+// outcome says.
+func ExampleEngine_Run() {
+	engine := newEngine()
+	alice, err := requeststate.User("https://issuer.example", "alice", "", "") // from the verified access token
+	if err != nil {
+		panic(err)
+	}
+	restart := func(ctx context.Context, call *reprise.Call) (any, error) {
+		decision, err := reprise.Confirm(ctx, call, "confirm", "Restart billing?")
+		if err != nil {
+			return nil, err
+		}
+		approval, yes := decision.Approved()
+		if !yes {
+			return "left running", nil
+		}
+		return reprise.Do(ctx, call, approval, func(context.Context) (string, error) { return "restarted", nil })
+	}
+	serve := func(body string) (*wire.Message, reprise.Outcome) {
+		msg, err := wire.Parse([]byte(body))
+		if err != nil {
+			panic(err) // send it: wire.Parse returns JSON-RPC errors
+		}
+		params, err := msg.ParseParams()
+		if err != nil {
+			panic(err) // likewise
+		}
+		out := engine.Run(context.Background(), &reprise.Request{
+			Method: msg.Method, Target: params.Target, Arguments: params.Arguments,
+			Principal: alice, Version: params.Version, Capabilities: params.Capabilities,
+			State: params.RequestState, Responses: params.InputResponses,
+		}, reprise.Options{Asks: []elicitation.Kind{elicitation.FormMode}}, restart)
+
+		answer := &wire.Message{ID: msg.ID}
+		var protocol *wire.Error
+		switch {
+		case out.Ask != nil:
+			answer.Result, err = out.Ask.MarshalJSON()
+		case errors.As(out.Err, &protocol):
+			answer.Error = protocol // over HTTP, the code decides about the status
+		case out.Err != nil: // of tools/call: the model reads it and can recover
+			answer.Result, err = json.Marshal(map[string]any{"resultType": "complete", "isError": true,
+				"content": []any{map[string]string{"type": "text", "text": out.Err.Error()}}})
+		default:
+			answer.Result, err = json.Marshal(map[string]any{"resultType": "complete",
+				"content": []any{map[string]any{"type": "text", "text": out.Result}}})
+		}
+		if err != nil {
+			panic(err)
+		}
+		return answer, out
+	}
+
+	request := `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"restart"%s,"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{%s}}}}`
+
+	answer, _ := serve(fmt.Sprintf(request, 1, "", ""))
+	fmt.Println(answer.Error.Code, string(answer.Error.Data))
+
+	_, asked := serve(fmt.Sprintf(request, 2, "", `"elicitation":{}`))
+	fmt.Println("asked:", len(asked.Ask.Requests))
+
+	retry := fmt.Sprintf(`,"requestState":%q,"inputResponses":{"confirm":{"action":"accept","content":{"decision":"approve"}}}`, asked.Ask.State)
+	answer, _ = serve(fmt.Sprintf(request, 3, retry, `"elicitation":{}`))
+	fmt.Println(string(answer.Result))
+	// Output:
+	// -32021 {"requiredCapabilities":{"elicitation":{"form":{}}}}
+	// asked: 1
+	// {"content":[{"text":"restarted","type":"text"}],"resultType":"complete"}
 }
 
 // A handler that ends its rounds by itself gets back what it asked for, validated, once.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/reprise-mcp/reprise/elicitation"
 	"github.com/reprise-mcp/reprise/requeststate"
@@ -28,6 +29,7 @@ import (
 // or invalid is asked for again, with the question as it was, and next does not run. Of [Options], Unsolicited and
 // QuestionsOnly have no effect here.
 func (e *Engine) Protect(ctx context.Context, req *Request, o Options, next func(ctx context.Context, state string, answers wire.InputResponses) Outcome) Outcome {
+	o.Unsolicited, o.QuestionsOnly = false, false
 	call, err := e.begin(ctx, req, o)
 	if err != nil {
 		return e.refuse(ctx, req, o, err)
@@ -50,7 +52,7 @@ func (e *Engine) Protect(ctx context.Context, req *Request, o Options, next func
 	}
 	out := next(ctx, call.state.Inner, answers)
 	if call.resumed {
-		e.complete(context.WithoutCancel(ctx), call)
+		e.complete(ctx, call)
 	}
 	if out.Ask == nil {
 		return out
@@ -67,8 +69,8 @@ func (c *Call) judge() (wire.InputResponses, map[string]wire.InputRequest, error
 	var again map[string]wire.InputRequest
 	for _, q := range c.state.Questions {
 		var asked wire.InputRequest
-		if err := json.Unmarshal(q.Schema, &asked); err != nil {
-			return nil, nil, fmt.Errorf("reprise: a question in the state cannot be read: %w", err)
+		if json.Unmarshal(q.Schema, &asked) != nil {
+			return nil, nil, refusal(requeststate.Malformed) // of Run, before this handler was protected
 		}
 		if raw, sent := c.req.Responses[q.Key]; sent && valid(asked, raw) {
 			good[q.Key] = raw
@@ -158,8 +160,8 @@ func (c *Call) relay(ctx context.Context, ask *wire.InputRequired) Outcome {
 	}
 	for _, key := range slices.Sorted(maps.Keys(ask.Requests)) {
 		request := ask.Requests[key]
-		if len(key) > maxKey {
-			return refuse(fmt.Errorf("reprise: the handler's question key is longer than %d bytes", maxKey))
+		if len(key) > maxKey || !utf8.ValidString(key) {
+			return refuse(fmt.Errorf("reprise: the handler's question key %q is not up to %d bytes of UTF-8", key, maxKey))
 		}
 		raw, err := json.Marshal(request)
 		if err != nil {

@@ -5,9 +5,11 @@ package reprise_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-mcp/reprise"
 	"github.com/reprise-mcp/reprise/elicitation"
@@ -165,6 +167,42 @@ func TestProtectCarriesGoodAnswers(t *testing.T) {
 	})
 }
 
+// Answers may come one by one, over as many rounds.
+func TestProtectAnswersOneByOne(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		l := &legacy{ask: map[string]string{"a": nameForm, "b": nameForm, "c": nameForm}, state: "s"}
+		req := r.first()
+		out := r.engine.Protect(t.Context(), req, strict, l.next)
+		for i, left := range [][]string{{"a", "b", "c"}, {"a", "c"}, {"c"}} {
+			asks(t, out, left...)
+			key := []string{"b", "a", "c"}[i]
+			req = r.retry(req, out, map[string]string{key: fmt.Sprintf(`{"action":"accept","content":{"name":%q}}`, key)})
+			out = r.replica().Protect(t.Context(), req, strict, l.next)
+		}
+		completes(t, out, "done")
+		const each = `{"action":"accept","content":{"name":%q}}`
+		if want := fmt.Sprintf(`"s" {"a":`+each+`,"b":`+each+`,"c":`+each+"}", "a", "b", "c"); l.got[1] != want {
+			t.Errorf("the handler got %s\nwant            %s", l.got[1], want)
+		}
+	})
+}
+
+// A tool that changes from Run to Protect, or back, in a rolling update: no state of one is taken for a state of the other.
+func TestProtectAndRunDoNotMix(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		w := &world{current: "1"}
+		l := &legacy{ask: map[string]string{"confirm": nameForm}, state: "s"}
+		req := r.first()
+		ours := r.engine.Run(t.Context(), req, strict, w.deploy)
+		refuses(t, r.engine.Protect(t.Context(), r.retry(req, ours, answered(yes)), strict, l.next), requeststate.Malformed)
+		theirs := r.engine.Protect(t.Context(), req, strict, l.next)
+		asks(t, r.engine.Run(t.Context(), r.retry(req, theirs, answered(yes)), strict, w.deploy), "confirm")
+		if w.did(t, 0); l.deeds != 0 {
+			t.Errorf("%d deeds", l.deeds)
+		}
+	})
+}
+
 // Where the flow cannot be redeemed, the handler does not run.
 func TestProtectWithoutALedger(t *testing.T) {
 	r := newRig(t, requeststate.AES256GCM)
@@ -299,6 +337,121 @@ func TestProtectJudgesOtherAnswers(t *testing.T) {
 				t.Error("the handler ran")
 			}
 		}
+	}
+}
+
+// Neither option for answers without a state has an effect: such an answer reaches no handler, and a state goes out.
+func TestProtectAlwaysSeals(t *testing.T) {
+	for _, o := range []reprise.Options{{Unsolicited: true}, {QuestionsOnly: true}} {
+		r := newRig(t, requeststate.AES256GCM)
+		l := &legacy{ask: map[string]string{"name": nameForm}, state: "s"}
+		req := r.first()
+		req.Responses = wire.InputResponses{"name": []byte(`{"action":"accept","content":{"name":"Eve"}}`)}
+		out := r.engine.Protect(t.Context(), req, o, l.next)
+		asks(t, out, "name")
+		if out.Ask.State == "" || l.got[0] != `"" {}` {
+			t.Errorf("the handler got %s, a state goes out: %t", l.got[0], out.Ask.State != "")
+		}
+		completes(t, r.engine.Protect(t.Context(), r.retry(req, out, named("Ann")), o, l.next), "done")
+	}
+}
+
+func TestProtectKeys(t *testing.T) {
+	for key, good := range map[string]bool{strings.Repeat("k", 64): true, strings.Repeat("k", 65): false, "\xff": false, "": true, "undefined": true} {
+		r := newRig(t, requeststate.AES256GCM)
+		l := &legacy{ask: map[string]string{key: nameForm}, state: "s"}
+		out := r.engine.Protect(t.Context(), r.first(), strict, l.next)
+		if good {
+			asks(t, out, key)
+		} else if out.Err == nil {
+			t.Errorf("asked under %q", key)
+		}
+	}
+}
+
+func TestProtectRoundsAreBounded(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		endless := func(context.Context, string, wire.InputResponses) reprise.Outcome {
+			return reprise.Outcome{Ask: &wire.InputRequired{Requests: forms(map[string]string{"name": nameForm})}}
+		}
+		for _, answers := range []map[string]string{named("Ann"), nil} { // new questions, and the same one again
+			o := reprise.Options{Rounds: 3}
+			req := r.first()
+			out := r.engine.Protect(t.Context(), req, o, endless)
+			asked := 0
+			for ; out.Ask != nil; asked++ {
+				req = r.retry(req, out, answers)
+				out = r.replica().Protect(t.Context(), req, o, endless)
+			}
+			refuses(t, out, reprise.ErrRounds)
+			if asked != 3 {
+				t.Errorf("asked %d rounds", asked)
+			}
+		}
+	})
+}
+
+// A client that cannot be asked any more is not asked again, and its confirmation is not spent.
+func TestProtectAsksAgainOnlyWhoCanBeAsked(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	l := &legacy{ask: map[string]string{"name": nameForm}, state: "s"}
+	req := r.first()
+	out := r.engine.Protect(t.Context(), req, strict, l.next)
+	for _, answers := range []map[string]string{nil, {"name": `{"action":"accept"}`}} {
+		bare := r.retry(req, out, answers)
+		bare.Capabilities = wire.Capabilities{}
+		protocol(t, r.engine.Protect(t.Context(), bare, strict, l.next), wire.CodeMissingCapability)
+	}
+	bare := r.retry(req, out, named("Ann"))
+	bare.Capabilities = wire.Capabilities{}
+	completes(t, r.engine.Protect(t.Context(), bare, strict, l.next), "done")
+}
+
+// What is carried in a readable state is only what the operator said may be read.
+func TestProtectUnderHMAC(t *testing.T) {
+	r := newRig(t, requeststate.HMACSHA256)
+	r.config.Readable = false
+	e := r.replica()
+	l := &legacy{ask: map[string]string{"name": nameForm, "other": nameForm}, state: "s"}
+	req := r.first()
+	out := e.Protect(t.Context(), req, strict, l.next)
+	asks(t, out, "name", "other")
+	got := e.Protect(t.Context(), r.retry(req, out, named("Ann")), strict, l.next)
+	if !errors.Is(got.Err, requeststate.ErrReadable) || got.Ask != nil || len(l.got) != 1 {
+		t.Errorf("an answer was carried: %+v", got)
+	}
+}
+
+func TestProtectExpiry(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		l := &legacy{ask: map[string]string{"name": nameForm}, state: "s"}
+		req := r.first()
+		out := r.engine.Protect(t.Context(), req, strict, l.next)
+		late := r.retry(req, out, named("Ann"))
+		late.Received = start.Add(ttl)
+		refuses(t, r.engine.Protect(t.Context(), late, strict, l.next), requeststate.Expired)
+		asks(t, r.engine.Protect(t.Context(), late, reprise.Options{AskExpired: true}, l.next), "name")
+		if l.deeds != 0 || l.got[1] != `"" {}` {
+			t.Errorf("the handler got %q", l.got)
+		}
+		late.Received = start.Add(ttl - time.Millisecond)
+		completes(t, r.engine.Protect(t.Context(), late, strict, l.next), "done")
+	})
+}
+
+// A client that has left redeems nothing.
+func TestProtectAnEndedContext(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	for _, o := range []reprise.Options{{}, {Reusable: true}} {
+		l := &legacy{ask: map[string]string{"name": nameForm}, state: "s"}
+		req := r.first()
+		again := r.retry(req, r.engine.Protect(t.Context(), req, o, l.next), named("Ann"))
+		ctx, end := context.WithCancel(t.Context())
+		end()
+		if out := r.engine.Protect(ctx, again, o, l.next); !errors.Is(out.Err, context.Canceled) || len(l.got) != 1 {
+			t.Errorf("%+v", out)
+		}
+		completes(t, r.engine.Protect(t.Context(), again, o, l.next), "done")
 	}
 }
 

@@ -6,6 +6,7 @@ package reprise_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/reprise-mcp/reprise"
 	"github.com/reprise-mcp/reprise/ledger"
 	"github.com/reprise-mcp/reprise/requeststate"
+	"github.com/reprise-mcp/reprise/wire"
 )
 
 func TestAFlowIsRedeemedOnce(t *testing.T) {
@@ -86,7 +88,7 @@ func TestManyRedeemAtOnce(t *testing.T) {
 		w := &world{current: "1"}
 		req := r.first()
 		out := r.engine.Run(t.Context(), req, strict, w.deploy)
-		engines := []*reprise.Engine{r.engine, r.replica(), r.replica(), r.replica()}
+		engines := []*replica{r.engine, r.replica(), r.replica(), r.replica()}
 		again := r.retry(req, out, answered(yes))
 		var won, lost atomic.Int64
 		var wg sync.WaitGroup
@@ -147,6 +149,7 @@ func (b *brokenStore) Complete(ctx context.Context, now time.Time, flow ledger.F
 func TestWithoutALedgerNothingRuns(t *testing.T) {
 	down := &ledger.UnavailableError{Op: "claim", Err: errors.New("connection refused")}
 	lost := &ledger.UnavailableError{Op: "claim", Err: errors.New("connection reset"), Unknown: true}
+	odd := errors.New("dial db.internal: connection refused") // not of the kind that the ledger promises
 	for _, test := range []struct {
 		name  string
 		store brokenStore
@@ -157,6 +160,9 @@ func TestWithoutALedgerNothingRuns(t *testing.T) {
 		{"down at the claim", brokenStore{claim: down}, "still good", false},
 		{"full", brokenStore{claim: ledger.ErrFull}, "still good", false},
 		{"quota", brokenStore{claim: ledger.ErrQuota}, "still good", false},
+		{"another error at the lookup", brokenStore{lookup: odd}, "still good", false},
+		{"another error at the claim", brokenStore{claim: odd}, "may be spent", false},
+		{"another error at the claim, which was made", brokenStore{claim: odd, claimed: true}, "may be spent", true},
 		{"the reply was lost, the claim not made", brokenStore{claim: lost}, "may be spent", false},
 		{"the reply was lost, the claim made", brokenStore{claim: lost, claimed: true}, "may be spent", true},
 	} {
@@ -176,6 +182,14 @@ func TestWithoutALedgerNothingRuns(t *testing.T) {
 			if !ok || !strings.Contains(refusal.Error(), test.says) || !strings.Contains(refusal.Error(), "Nothing was done") {
 				t.Errorf("the client is told: %v", got.Err)
 			}
+			if strings.Contains(got.Err.Error(), "connection") || strings.Contains(got.Err.Error(), "ledger") {
+				t.Errorf("the client is told of the store: %v", got.Err)
+			}
+			for _, reason := range []error{test.store.lookup, test.store.claim} {
+				if reason != nil && !strings.Contains(r.log.String(), reason.Error()) {
+					t.Errorf("the operator is not told the reason: %s", r.log)
+				}
+			}
 			w.did(t, 0)
 
 			store.lookup, store.claim = nil, nil // it is back
@@ -191,6 +205,75 @@ func TestWithoutALedgerNothingRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A lost claim is lost, also where the store does not say to whom.
+func TestALostClaimWithoutARecord(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	r.ledger = mute{&ledger.Memory{}}
+	e := r.replica()
+	w := &world{current: "1"}
+	req := r.first()
+	out := e.Run(t.Context(), req, strict, w.deploy)
+	for _, answer := range []string{yes, decline} {
+		refuses(t, e.Run(t.Context(), r.retry(req, out, answered(answer)), strict, w.deploy), reprise.ErrRedeemed)
+	}
+	w.did(t, 0)
+	l := &legacy{ask: map[string]string{"name": nameForm}, state: "s"}
+	out = e.Protect(t.Context(), req, strict, l.next)
+	refuses(t, e.Protect(t.Context(), r.retry(req, out, named("Ann")), strict, l.next), reprise.ErrRedeemed)
+	if l.deeds != 0 {
+		t.Error("the handler ran")
+	}
+}
+
+type mute struct{ ledger.Ledger }
+
+func (mute) Claim(context.Context, time.Time, ledger.Claim) (ledger.Record, bool, error) {
+	return ledger.Record{}, false, nil
+}
+
+// A client that leaves once the flow is claimed does not keep its end from being recorded.
+func TestTheEndIsRecordedForAClientThatLeft(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	store := &farewell{Ledger: &ledger.Memory{}}
+	r.ledger = store
+	e := r.replica()
+	w := &world{current: "1"}
+	for _, answer := range []string{yes, decline} {
+		req := r.first()
+		out := e.Run(t.Context(), req, strict, w.deploy)
+		again := r.retry(req, out, answered(answer))
+		ctx, leave := context.WithCancel(t.Context())
+		store.leave = leave
+		if got := e.Run(ctx, again, strict, w.deploy); got.Err != nil {
+			t.Fatal(got.Err)
+		}
+		if refusal := refuses(t, e.Run(t.Context(), again, strict, w.deploy), reprise.ErrRedeemed); !strings.Contains(refusal.Error(), "its call completed") {
+			t.Errorf("the client is told: %s", refusal)
+		}
+	}
+	l := &legacy{ask: map[string]string{"name": nameForm}, state: "s"}
+	req := r.first()
+	out := e.Protect(t.Context(), req, strict, l.next)
+	again := r.retry(req, out, named("Ann"))
+	ctx, leave := context.WithCancel(t.Context())
+	store.leave = leave
+	completes(t, e.Protect(ctx, again, strict, l.next), "done")
+	if refusal := refuses(t, e.Protect(t.Context(), again, strict, l.next), reprise.ErrRedeemed); !strings.Contains(refusal.Error(), "its call completed") {
+		t.Errorf("the client is told: %s", refusal)
+	}
+}
+
+// A farewell is a ledger whose client leaves as soon as the claim is won.
+type farewell struct {
+	ledger.Ledger
+	leave func()
+}
+
+func (f *farewell) Claim(ctx context.Context, now time.Time, c ledger.Claim) (ledger.Record, bool, error) {
+	defer f.leave()
+	return f.Ledger.Claim(ctx, now, c)
 }
 
 // The deed is done, so its result goes out; a repeat is told that the outcome is not known here.
@@ -216,7 +299,7 @@ func TestReusableTouchesNoStore(t *testing.T) {
 	r := newRig(t, requeststate.AES256GCM)
 	store := &brokenStore{lookup: errors.New("touched"), claim: errors.New("touched"), complete: errors.New("touched")}
 	r.ledger = store
-	for _, e := range []*reprise.Engine{r.replica(), withoutLedger(r)} {
+	for _, e := range []*replica{r.replica(), withoutLedger(r)} {
 		w := &world{current: "1"}
 		req := r.first()
 		o := reprise.Options{Reusable: true}
@@ -232,7 +315,7 @@ func TestReusableTouchesNoStore(t *testing.T) {
 	}
 }
 
-func withoutLedger(r *rig) *reprise.Engine {
+func withoutLedger(r *rig) *replica {
 	other := *r
 	other.ledger = nil
 	return other.replica()
@@ -257,6 +340,22 @@ func TestAFailedEffectSpendsTheConfirmation(t *testing.T) {
 		t.Errorf("%v", got.Err)
 	}
 	refuses(t, r.engine.Run(t.Context(), again, strict, fails), reprise.ErrRedeemed)
+
+	// The author's own channel and a refusal from elsewhere change nothing about that.
+	elsewhere := r.first()
+	elsewhere.Version = "2025-11-25"
+	refused := r.engine.Run(t.Context(), elsewhere, strict, fails).Err
+	for _, broken = range []error{&wire.Error{Code: wire.CodeInternalError, Message: "no leader", Data: []byte(`{"a":1}`)}, refused} {
+		out = r.engine.Run(t.Context(), req, strict, fails)
+		got = r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, fails)
+		if !strings.Contains(got.Err.Error(), "confirmation is spent") {
+			t.Errorf("%v", got.Err)
+		}
+		if e, ok := got.Err.(*wire.Error); ok != (broken != refused) || ok && (e.Code != wire.CodeInternalError || string(e.Data) != `{"a":1}`) {
+			t.Errorf("%+v", got.Err)
+		}
+	}
+	broken = errors.New("the disk is full")
 
 	// Where a confirmation counts any number of times, it is not spent and nothing says so.
 	o := reprise.Options{Reusable: true}
@@ -291,6 +390,46 @@ func TestAnEffectThatPanicsSpendsTheConfirmation(t *testing.T) {
 	if refusal := refuses(t, r.engine.Run(t.Context(), again, strict, panics), reprise.ErrRedeemed); !strings.Contains(refusal.Error(), "unknown") {
 		t.Errorf("the client is told: %s", refusal)
 	}
+}
+
+// What Do refused stays refused, whatever the handler makes of it.
+func TestARefusalIsRecordedInTheCall(t *testing.T) {
+	for name, h := range map[string]func(err error) (any, error){
+		"swallowed": func(error) (any, error) { return "deployed", nil },
+		"wrapped":   func(err error) (any, error) { return nil, fmt.Errorf("deploy: %w", err) },
+		"replaced":  func(error) (any, error) { return nil, errors.New("something else") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, requeststate.AES256GCM)
+			r.ledger = &briefly{Ledger: &ledger.Memory{}}
+			e := r.replica()
+			w := &world{current: "1"}
+			then := func(ctx context.Context, call *reprise.Call) (any, error) {
+				_, err := w.deploy(ctx, call)
+				return h(err)
+			}
+			req := r.first()
+			out := e.Run(t.Context(), req, strict, then)
+			again := r.retry(req, out, answered(yes))
+			refuses(t, e.Run(t.Context(), again, strict, then), ledger.ErrFull)
+			w.did(t, 0)
+			completes(t, e.Run(t.Context(), again, strict, w.deploy), "deployed") // nothing was burnt
+		})
+	}
+}
+
+// Briefly full: the first claim finds no room.
+type briefly struct {
+	ledger.Ledger
+	over bool
+}
+
+func (b *briefly) Claim(ctx context.Context, now time.Time, c ledger.Claim) (ledger.Record, bool, error) {
+	if !b.over {
+		b.over = true
+		return ledger.Record{}, false, ledger.ErrFull
+	}
+	return b.Ledger.Claim(ctx, now, c)
 }
 
 // Do is hard to enter by mistake.
@@ -387,6 +526,63 @@ func TestDoRunsOnce(t *testing.T) {
 	if ran != 1 {
 		t.Errorf("the effect ran %d times", ran)
 	}
+
+	// What was done is reported, whatever is tried after it.
+	more := func(ctx context.Context, call *reprise.Call) (any, error) {
+		decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+		if err != nil {
+			return nil, err
+		}
+		approval, _ := decision.Approved()
+		effect := func(ctx context.Context) (any, error) {
+			if _, err := reprise.Do(ctx, call, approval, func(context.Context) (any, error) { ran++; return nil, nil }); err == nil {
+				t.Error("an effect within an effect")
+			}
+			return "done", nil
+		}
+		result, err := reprise.Do(ctx, call, approval, effect)
+		reprise.Do(ctx, call, reprise.Approval{}, effect)
+		reprise.Confirm(ctx, call, "", "")
+		return result, err
+	}
+	out = r.engine.Run(t.Context(), req, strict, more)
+	completes(t, r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, more), "done")
+	if ran != 1 {
+		t.Errorf("the effect ran %d times", ran)
+	}
+}
+
+// What a handler leaves behind can ask nothing and do nothing.
+func TestACallEndsWithItsHandler(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		for _, o := range []reprise.Options{{}, {Reusable: true}} {
+			var (
+				left     *reprise.Call
+				approval reprise.Approval
+			)
+			h := func(ctx context.Context, call *reprise.Call) (any, error) {
+				decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+				left = call
+				approval, _ = decision.Approved()
+				return "done", err
+			}
+			req := r.first()
+			out := r.engine.Run(t.Context(), req, o, h)
+			completes(t, r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), o, h), "done")
+			if _, err := reprise.Do(t.Context(), left, approval, func(context.Context) (any, error) {
+				t.Error("the effect ran")
+				return nil, nil
+			}); err == nil {
+				t.Error("an effect after the end")
+			}
+			if _, err := reprise.Confirm(t.Context(), left, "confirm", "Well?"); err == nil {
+				t.Error("asked after the end")
+			}
+			if err := left.Later(); err == nil {
+				t.Error("put off after the end")
+			}
+		}
+	})
 }
 
 // A run that uses no answer redeems nothing.

@@ -46,14 +46,13 @@ func (r *Refusal) Error() string { return r.text }
 // Unwrap returns the reason.
 func (r *Refusal) Unwrap() error { return r.Reason }
 
-// refusal words the errors of the state and the ledger. For a failed seal it says no more than that.
+// refusal words the errors of the state. For a failed seal it says no more than that.
 func refusal(err error) error {
 	const fresh = " Nothing was done. Make the same call without requestState and inputResponses to get a fresh question."
 	var (
-		rejection   requeststate.Rejection
-		size        *requeststate.SizeError
-		unavailable *ledger.UnavailableError
-		text        string
+		rejection requeststate.Rejection
+		size      *requeststate.SizeError
+		text      string
 	)
 	switch {
 	case errors.As(err, &rejection):
@@ -75,24 +74,30 @@ func refusal(err error) error {
 		}
 	case errors.As(err, &size):
 		text = "The answers of this flow are too large to carry. Nothing was done. Call again with shorter answers."
-	case errors.Is(err, ledger.ErrFull), errors.Is(err, ledger.ErrQuota):
-		text = "The server cannot take another confirmation at the moment. Nothing was done, and this confirmation is still good: retry in a while."
-	case errors.As(err, &unavailable) && unavailable.Unknown:
-		text = "The store that keeps confirmations single-use did not answer. Nothing was done, but this confirmation may be spent; if a retry says so, make the call anew."
-	case errors.As(err, &unavailable):
-		text = "The store that keeps confirmations single-use cannot be reached. Nothing was done, and this confirmation is still good: retry in a while."
 	default:
 		return err
 	}
 	return &Refusal{Reason: err, text: text}
 }
 
-// spent refuses a flow that the ledger knows.
+// unavailable words the errors of the ledger. Its own text stays in the log, as it may name hosts and files. Where a claim
+// was tried, an error that says nothing of the flow may have come after the write.
+func unavailable(err error, claiming bool) error {
+	const good = " Nothing was done, and this confirmation is still good: retry in a while."
+	var store *ledger.UnavailableError
+	text := "The store that keeps confirmations single-use did not answer. Nothing was done, but this confirmation may be spent; if a retry says so, make the call anew."
+	switch {
+	case errors.Is(err, ledger.ErrFull), errors.Is(err, ledger.ErrQuota):
+		text = "The server cannot take another confirmation at the moment." + good
+	case !claiming, errors.As(err, &store) && !store.Unknown:
+		text = "The store that keeps confirmations single-use cannot be reached." + good
+	}
+	return &Refusal{Reason: err, text: text}
+}
+
+// spent refuses a flow that was claimed before.
 func spent(record ledger.Record) error {
-	switch record.Status {
-	case ledger.Unspent:
-		return nil
-	case ledger.Completed:
+	if record.Status == ledger.Completed {
 		return &Refusal{Reason: ErrRedeemed, text: "This confirmation was already redeemed, and its call completed. " +
 			"Nothing was done this time. To act again, make a new call and be asked anew."}
 	}
@@ -121,15 +126,17 @@ func (e *Engine) refuse(ctx context.Context, req *Request, o Options, err error)
 	)
 	switch {
 	case errors.As(err, &protocol):
+		if err != error(protocol) { // what was said around it counts
+			protocol = &wire.Error{Code: protocol.Code, Message: err.Error(), Data: protocol.Data}
+		}
 		return Outcome{Err: protocol}
 	case errors.As(err, &refused):
 		e.log.LogAttrs(ctx, slog.LevelWarn, "refused",
 			slog.String("method", req.Method), slog.String("target", req.Target),
 			slog.String("principal", req.Principal.String()), slog.Any("reason", refused.Reason))
 		if req.Method != wire.MethodToolsCall || o.ProtocolErrors {
-			return Outcome{Err: &wire.Error{Code: wire.CodeInvalidParams, Message: refused.Error()}}
+			return Outcome{Err: &wire.Error{Code: wire.CodeInvalidParams, Message: err.Error()}}
 		}
-		return Outcome{Err: refused}
 	}
 	return Outcome{Err: err}
 }

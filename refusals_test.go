@@ -5,7 +5,12 @@ package reprise_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,12 +21,14 @@ import (
 	"github.com/reprise-mcp/reprise/wire"
 )
 
-// attacks are retries with one thing wrong. None is believed, and none burns the real one.
-var attacks = []struct {
+type attack struct {
 	name   string
 	reason error
 	change func(r *rig, req *reprise.Request)
-}{
+}
+
+// attacks are retries with one thing wrong. None is believed, and none burns the real one.
+var attacks = []attack{
 	{"one character changed", requeststate.Forged, func(_ *rig, req *reprise.Request) {
 		state := []byte(*req.State)
 		if state[len(state)/2]++; !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", rune(state[len(state)/2])) {
@@ -32,6 +39,25 @@ var attacks = []struct {
 	{"a line break", requeststate.Malformed, func(_ *rig, req *reprise.Request) { *req.State = (*req.State)[:9] + "\n" + (*req.State)[9:] }},
 	{"padding", requeststate.Malformed, func(_ *rig, req *reprise.Request) { *req.State += "=" }},
 	{"empty", requeststate.Malformed, func(_ *rig, req *reprise.Request) { *req.State = "" }},
+	{"far too long", requeststate.TooLarge, func(_ *rig, req *reprise.Request) { *req.State = strings.Repeat(*req.State, 100) }},
+	{"another version of the format", requeststate.Unsupported, func(_ *rig, req *reprise.Request) { *req.State = "Ag" + (*req.State)[2:] }},
+	{"the other algorithm", requeststate.Unsupported, func(r *rig, req *reprise.Request) {
+		other := *r
+		other.config.Algorithm = requeststate.AES256GCM + requeststate.HMACSHA256 - r.config.Algorithm
+		out := other.replica().Run(r.Context(), r.first(), strict, (&world{current: "1"}).deploy)
+		*req.State = out.Ask.State
+	}},
+	{"the other algorithm, passed off as this one", requeststate.Forged, func(r *rig, req *reprise.Request) {
+		other := *r
+		other.config.Algorithm = requeststate.AES256GCM + requeststate.HMACSHA256 - r.config.Algorithm
+		out := other.replica().Run(r.Context(), r.first(), strict, (&world{current: "1"}).deploy)
+		raw, err := base64.RawURLEncoding.DecodeString(out.Ask.State)
+		if err != nil {
+			r.Fatal(err)
+		}
+		raw[1] = byte(r.config.Algorithm)
+		*req.State = base64.RawURLEncoding.EncodeToString(raw)
+	}},
 	{"cut", requeststate.Forged, func(_ *rig, req *reprise.Request) { *req.State = (*req.State)[:(len(*req.State)-1)/4*4] }},
 	{"a key of somebody else", requeststate.UnknownKey, func(r *rig, req *reprise.Request) {
 		other := newRig(r, r.config.Algorithm)
@@ -63,6 +89,12 @@ var attacks = []struct {
 	{"from the future", requeststate.FromFuture, func(_ *rig, req *reprise.Request) { req.Received = start.Add(-time.Minute) }},
 	{"expired to the instant", requeststate.Expired, func(_ *rig, req *reprise.Request) { req.Received = start.Add(ttl) }},
 	{"long expired", requeststate.Expired, func(_ *rig, req *reprise.Request) { req.Received = start.Add(24 * time.Hour) }},
+	{"a flow that is too old, its state fresh", requeststate.Outlived, func(r *rig, req *reprise.Request) {
+		patient := *r // a replica that was configured for longer lives
+		patient.config.TTL, patient.config.Lifetime = 24*time.Hour, 24*time.Hour
+		out := patient.replica().Run(r.Context(), r.first(), strict, (&world{current: "1"}).deploy)
+		*req.State, req.Received = out.Ask.State, start.Add(time.Hour)
+	}},
 	{"another argument", requeststate.WrongRequest, func(_ *rig, req *reprise.Request) { req.Arguments = []byte(`{"service":"billing","version":3}`) }},
 	{"a number next to it", requeststate.WrongRequest, func(_ *rig, req *reprise.Request) {
 		req.Arguments = []byte(`{"service":"billing","version":2.0000000000000000000001}`)
@@ -113,7 +145,13 @@ func TestWhatTheClientIsTold(t *testing.T) {
 	says := map[error]string{
 		requeststate.Forged: "could not be verified", requeststate.Malformed: "could not be verified", requeststate.UnknownKey: "does not hold",
 		requeststate.WrongPrincipal: "somebody else", requeststate.WrongAudience: "another server", requeststate.FromFuture: "future",
-		requeststate.Expired: "expired", requeststate.WrongRequest: "another request",
+		requeststate.Expired: "expired", requeststate.Outlived: "expired", requeststate.WrongRequest: "another request",
+		requeststate.TooLarge: "could not be verified", requeststate.Unsupported: "could not be verified",
+	}
+	for reason := requeststate.TooLarge; reason <= requeststate.WrongRequest; reason++ {
+		if !slices.ContainsFunc(attacks, func(a attack) bool { return a.reason == reason }) {
+			t.Errorf("no attack is refused because %v", reason)
+		}
 	}
 	for _, attack := range attacks {
 		r := newRig(t, requeststate.AES256GCM)
@@ -158,7 +196,7 @@ func TestChannelsOfARefusal(t *testing.T) {
 				}
 				got := r.engine.Run(t.Context(), bad, o, w.deploy)
 				switch {
-				case o.AskExpired && attack.reason == requeststate.Expired:
+				case o.AskExpired && (attack.reason == requeststate.Expired || attack.reason == requeststate.Outlived):
 					asks(t, got, "confirm") // and the yes that came with the old state is forgotten
 				case method == wire.MethodToolsCall && !o.ProtocolErrors:
 					refuses(t, got, attack.reason)
@@ -238,6 +276,36 @@ func TestCapabilityGate(t *testing.T) {
 				t.Errorf("data is %s", got)
 			}
 		})
+	}
+}
+
+// What a client says of elicitation, as it says it.
+func TestCapabilitiesAsDeclared(t *testing.T) {
+	for _, test := range []struct{ declared, form, url string }{
+		{`{}`, "false", "false"},
+		{`{"elicitation":{}}`, "true", "false"}, // form mode and nothing else
+		{`{"elicitation":null}`, "false", "false"},
+		{`{"elicitation":{"form":{}}}`, "true", "false"},
+		{`{"elicitation":{"url":{}}}`, "false", "true"},
+		{`{"elicitation":{"url":{},"form":null}}`, "false", "true"},
+		{`{"elicitation":{"form":{},"url":{}}}`, "true", "true"},
+	} {
+		r := newRig(t, requeststate.AES256GCM)
+		req := r.first()
+		var err error
+		if req.Capabilities, err = wire.ParseCapabilities([]byte(test.declared)); err != nil {
+			t.Fatal(err)
+		}
+		out := r.engine.Run(t.Context(), req, strict, func(_ context.Context, call *reprise.Call) (any, error) {
+			return fmt.Sprint(call.Can(elicitation.FormMode), call.Can(elicitation.URLMode)), nil
+		})
+		completes(t, out, test.form+" "+test.url)
+		out = r.engine.Run(t.Context(), req, reprise.Options{Asks: []elicitation.Kind{elicitation.FormMode}}, confirmUnder("q"))
+		if test.form == "true" {
+			asks(t, out, "q")
+		} else if e := protocol(t, out, wire.CodeMissingCapability); string(e.Data) != `{"requiredCapabilities":{"elicitation":{"form":{}}}}` {
+			t.Errorf("%s: data is %s", test.declared, e.Data)
+		}
 	}
 }
 
@@ -333,6 +401,19 @@ func TestNoPrincipal(t *testing.T) {
 	if !errors.Is(out.Err, requeststate.ErrUnbound) || out.Ask != nil {
 		t.Errorf("%+v", out)
 	}
+	// Not even where nothing would be sealed.
+	req.Responses = wire.InputResponses{"confirm": []byte(no)}
+	for _, o := range []reprise.Options{{QuestionsOnly: true}, {Unsolicited: true}, {Reusable: true}} {
+		if out := r.engine.Run(t.Context(), req, o, w.deploy); !errors.Is(out.Err, requeststate.ErrUnbound) {
+			t.Errorf("%+v", out)
+		}
+	}
+	if out := r.engine.Protect(t.Context(), req, strict, nil); !errors.Is(out.Err, requeststate.ErrUnbound) {
+		t.Errorf("%+v", out)
+	}
+	if w.ran() != 0 {
+		t.Error("the handler ran")
+	}
 }
 
 func TestOptionsThatCannotHold(t *testing.T) {
@@ -359,28 +440,82 @@ func TestOptionsThatCannotHold(t *testing.T) {
 	}
 }
 
-// Every error that reaches a client is free of what the client sent: states, answers and arguments.
-func TestErrorsEchoNothing(t *testing.T) {
+// Without Config.Logger the program's own log is told.
+func TestDefaultLog(t *testing.T) {
+	before, output, flags := slog.Default(), log.Writer(), log.Flags()
+	defer func() {
+		slog.SetDefault(before)
+		log.SetOutput(output) // which SetDefault changes as well
+		log.SetFlags(flags)
+	}()
+	told := &safeBuffer{}
+	slog.SetDefault(slog.New(slog.NewTextHandler(told, nil)))
 	r := newRig(t, requeststate.AES256GCM)
-	const secret = "hunter2-hunter2"
-	w := &world{current: "1"}
+	sealer, err := requeststate.New(r.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := reprise.New(reprise.Config{Sealer: sealer})
+	if err != nil {
+		t.Fatal(err)
+	}
 	req := r.first()
-	req.Arguments = []byte(`{"password":"` + secret + `"}`)
-	out := r.engine.Run(t.Context(), req, strict, w.deploy)
-	for _, answer := range []string{`"` + secret + `"`, `{"action":"` + secret + `"}`, `{"action":"accept","content":{"decision":"` + secret + `"}}`, yes} {
-		for _, attack := range attacks {
-			bad := r.retry(req, out, answered(answer))
-			attack.change(r, bad)
-			got := r.engine.Run(t.Context(), bad, strict, w.deploy)
-			if got.Err == nil {
-				t.Fatalf("%s: %+v", attack.name, got)
-			}
-			if strings.Contains(got.Err.Error(), secret) || strings.Contains(got.Err.Error(), out.Ask.State) {
-				t.Errorf("%s: the error echoes what was sent", attack.name)
+	req.Version = "2025-11-25"
+	e.Run(t.Context(), req, reprise.Options{Reusable: true}, nil)
+	if !strings.Contains(told.String(), "protocol version too old") {
+		t.Errorf("the log says %q", told)
+	}
+}
+
+// No error that reaches a client and no record of the log repeats what was sent: a state, an answer, an argument. That of a
+// handler is its own.
+func TestErrorsEchoNothing(t *testing.T) {
+	const secret = "hunter2-hunter2"
+	both(t, func(t *testing.T, r *rig) {
+		w := &world{current: "1"}
+		req := r.first()
+		req.Arguments = []byte(`{"password":"` + secret + `"}`)
+		out := r.engine.Run(t.Context(), req, strict, w.deploy)
+		l := &legacy{ask: map[string]string{"name": nameForm}, state: secret}
+		kept := r.engine.Protect(t.Context(), req, strict, l.next)
+		r.secrets = append(r.secrets, secret)
+
+		clean := func(got reprise.Outcome) {
+			t.Helper()
+			switch {
+			case got.Err == nil:
+				t.Errorf("%+v", got)
+			case quotes(got.Err.Error(), secret):
+				t.Error("the error echoes what was sent")
 			}
 		}
-	}
-	if strings.Contains(r.log.String(), secret) || strings.Contains(r.log.String(), out.Ask.State) {
-		t.Error("the log has what was sent")
-	}
+		answers := []string{`"` + secret + `"`, `{"action":"` + secret + `"}`, `{"action":"accept","content":{"decision":"` + secret + `"}}`, yes}
+		for _, answer := range answers {
+			for _, attack := range attacks {
+				bad := r.retry(req, out, answered(answer))
+				attack.change(r, bad)
+				clean(r.engine.Run(t.Context(), bad, strict, w.deploy))
+				bad = r.retry(req, kept, map[string]string{"name": answer})
+				attack.change(r, bad)
+				clean(r.engine.Protect(t.Context(), bad, strict, l.next))
+			}
+		}
+		// What is wrong after the state was opened.
+		bare := r.retry(req, out, answered(answers[2]))
+		bare.Capabilities = wire.Capabilities{}
+		clean(r.engine.Run(t.Context(), bare, strict, w.deploy))
+		clean(r.engine.Run(t.Context(), r.retry(req, out, answered(answers[2])), reprise.Options{Rounds: 1}, w.deploy))
+		long := r.retry(req, out, answered(`{"action":"accept","content":{"decision":"approve","more":"`+strings.Repeat(secret, 2000)+`"}}`))
+		clean(r.engine.Run(t.Context(), long, strict, func(ctx context.Context, call *reprise.Call) (any, error) {
+			reprise.Confirm(ctx, call, "confirm", "Deploy 2, replacing 1?")
+			_, err := reprise.Confirm(ctx, call, "second", "Really?")
+			return nil, err
+		}))
+		// What cannot be a request.
+		for _, arguments := range []string{`{"` + secret + `":1,"` + secret + `":2}`, `{"a":"` + secret + `\ud800"}`, `{"a":` + secret + `}`, `"` + secret + `"`} {
+			odd := r.first()
+			odd.Arguments = []byte(arguments)
+			clean(r.engine.Run(t.Context(), odd, strict, w.deploy))
+		}
+	})
 }

@@ -6,11 +6,15 @@ package reprise_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,15 +49,74 @@ type rig struct {
 	config requeststate.Config
 	ledger ledger.Ledger
 	log    *safeBuffer
-	engine *reprise.Engine
-	keys   *requeststate.Keyring
+	engine *replica
 
-	secrets []string // that may stand in no log and no error
+	secrets []string // that may not stand in the log
+}
+
+// A replica is an engine whose every outcome is looked at.
+type replica struct {
+	*reprise.Engine
+	testing.TB
+}
+
+func (e *replica) Run(ctx context.Context, req *reprise.Request, o reprise.Options, h handler) reprise.Outcome {
+	e.Helper()
+	out := e.Engine.Run(ctx, req, o, h)
+	e.discreet(out, req)
+	return out
+}
+
+func (e *replica) Protect(ctx context.Context, req *reprise.Request, o reprise.Options, next func(context.Context, string, wire.InputResponses) reprise.Outcome) reprise.Outcome {
+	e.Helper()
+	out := e.Engine.Protect(ctx, req, o, next)
+	e.discreet(out, req)
+	return out
+}
+
+// discreet fails the test if an error repeats the state or an answer of its request.
+func (e *replica) discreet(out reprise.Outcome, req *reprise.Request) {
+	e.Helper()
+	if out.Err == nil {
+		return
+	}
+	text := out.Err.Error()
+	if protocol, ok := out.Err.(*wire.Error); ok {
+		text += string(protocol.Data)
+	}
+	for _, secret := range secretsOf(req) {
+		if quotes(text, secret) {
+			e.Error("a requestState or an answer is in an error")
+		}
+	}
+}
+
+// quotes reports whether text holds secret, with its quotation marks escaped or not.
+func quotes(text, secret string) bool {
+	return strings.Contains(text, secret) || strings.Contains(strings.ReplaceAll(text, `\"`, `"`), secret)
+}
+
+// secretsOf leaves out what is too short to tell a quotation from a coincidence.
+func secretsOf(req *reprise.Request) []string {
+	var secrets []string
+	if req.State != nil {
+		secrets = append(secrets, *req.State)
+	}
+	for _, answer := range req.Responses {
+		secrets = append(secrets, string(answer))
+	}
+	return slices.DeleteFunc(secrets, func(s string) bool { return len(s) < 12 })
 }
 
 func newRig(t testing.TB, algorithm requeststate.Algorithm) *rig {
 	t.Helper()
-	ring, err := requeststate.NewKeyring(requeststate.NewKey())
+	secret := make([]byte, 32)
+	rand.Read(secret)
+	key, err := requeststate.KeyFromSecret(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := requeststate.NewKeyring(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +125,14 @@ func newRig(t testing.TB, algorithm requeststate.Algorithm) *rig {
 		config: requeststate.Config{Keyring: ring, Audience: "https://deploy.example/mcp", Algorithm: algorithm, TTL: ttl, Readable: true},
 		ledger: &ledger.Memory{},
 		log:    &safeBuffer{},
-		keys:   ring,
+
+		secrets: []string{string(secret), hex.EncodeToString(secret), base64.StdEncoding.EncodeToString(secret), base64.RawURLEncoding.EncodeToString(secret)},
 	}
 	r.engine = r.replica()
 	t.Cleanup(func() {
 		for _, secret := range r.secrets {
-			if strings.Contains(r.log.String(), secret) {
-				t.Error("a requestState or an answer is in the log")
+			if quotes(r.log.String(), secret) {
+				t.Error("a requestState, an answer or a key is in the log")
 			}
 		}
 	})
@@ -76,7 +140,7 @@ func newRig(t testing.TB, algorithm requeststate.Algorithm) *rig {
 }
 
 // replica returns another engine with the same keyring and the same ledger.
-func (r *rig) replica() *reprise.Engine {
+func (r *rig) replica() *replica {
 	r.Helper()
 	sealer, err := requeststate.New(r.config)
 	if err != nil {
@@ -86,7 +150,7 @@ func (r *rig) replica() *reprise.Engine {
 	if err != nil {
 		r.Fatal(err)
 	}
-	return e
+	return &replica{e, r.TB}
 }
 
 type safeBuffer struct {
@@ -137,7 +201,6 @@ func (r *rig) retry(req *reprise.Request, out reprise.Outcome, answers map[strin
 	if out.Ask.State != "" {
 		state := out.Ask.State
 		again.State = &state
-		r.secrets = append(r.secrets, state)
 	}
 	if answers != nil {
 		again.Responses = wire.InputResponses{}
@@ -146,6 +209,7 @@ func (r *rig) retry(req *reprise.Request, out reprise.Outcome, answers map[strin
 		}
 	}
 	again.Received = req.Received.Add(time.Second)
+	r.secrets = append(r.secrets, secretsOf(&again)...)
 	return &again
 }
 

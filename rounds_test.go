@@ -11,12 +11,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/reprise-mcp/reprise"
 	"github.com/reprise-mcp/reprise/elicitation"
 	"github.com/reprise-mcp/reprise/requeststate"
-	"github.com/reprise-mcp/reprise/wire"
 )
 
 var strict = reprise.Options{}
@@ -39,97 +39,6 @@ func TestAskedByOneReplicaRedeemedByAnother(t *testing.T) {
 		completes(t, r.replica().Run(t.Context(), again, strict, w.deploy), "deployed")
 		w.did(t, 1)
 	})
-}
-
-func TestWhatCountsAsAYes(t *testing.T) {
-	for _, test := range []struct {
-		name, answer string
-		result       any // nil: asked again
-	}{
-		{"yes", yes, "deployed"},
-		{"yes, with what nobody asked", `{"action":"accept","content":{"decision":"approve","more":1},"resultType":"complete","_meta":{}}`, "deployed"},
-		{"no", no, "rejected"},
-		{"decline", decline, "declined"},
-		{"decline with content", `{"action":"decline","content":{"decision":"approve"}}`, "declined"},
-		{"cancel", cancel, "cancelled"},
-		{"cancel with null content", `{"action":"cancel","content":null}`, "cancelled"},
-		{"accept without content", `{"action":"accept"}`, nil},
-		{"accept with null content", `{"action":"accept","content":null}`, nil},
-		{"accept with empty content", `{"action":"accept","content":{}}`, nil},
-		{"a title for a value", `{"action":"accept","content":{"decision":"Yes - go ahead"}}`, nil},
-		{"another case", `{"action":"accept","content":{"decision":"Approve"}}`, nil},
-		{"another case of the name", `{"action":"accept","content":{"Decision":"approve"}}`, nil},
-		{"true", `{"action":"accept","content":{"decision":true}}`, nil},
-		{"a list", `{"action":"accept","content":{"decision":["approve"]}}`, nil},
-		{"action in capitals", `{"action":"ACCEPT","content":{"decision":"approve"}}`, nil},
-		{"unknown action", `{"action":"approve","content":{"decision":"approve"}}`, nil},
-		{"no action", `{"content":{"decision":"approve"}}`, nil},
-		{"two actions", `{"action":"decline","action":"accept","content":{"decision":"approve"}}`, nil},
-		{"two decisions", `{"action":"accept","content":{"decision":"reject","decision":"approve"}}`, nil},
-		{"a number", `7`, nil},
-		{"null", `null`, nil},
-		{"empty", `{}`, nil},
-		{"the answer to something else", `{"roots":[]}`, nil},
-		{"a sampling result", `{"role":"assistant","content":{"type":"text","text":"approve"},"model":"m"}`, nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			r := newRig(t, requeststate.AES256GCM)
-			w := &world{current: "1"}
-			req := r.first()
-			out := r.engine.Run(t.Context(), req, strict, w.deploy)
-			again := r.retry(req, out, answered(test.answer))
-			got := r.engine.Run(t.Context(), again, strict, w.deploy)
-			if test.result != nil {
-				completes(t, got, test.result)
-				return
-			}
-			asks(t, got, "confirm")
-			w.did(t, 0)
-			// Neither the first state nor the second is burnt.
-			completes(t, r.engine.Run(t.Context(), r.retry(again, got, answered(yes)), strict, w.deploy), "deployed")
-			w.did(t, 1)
-		})
-	}
-}
-
-func TestAnswersThatAreMissingAreAskedForAgain(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
-		w := &world{current: "1"}
-		req := r.first()
-		out := r.engine.Run(t.Context(), req, strict, w.deploy)
-		for _, answers := range []map[string]string{nil, {}, {"undefined": yes}, {"Confirm": yes}, {"confirm ": yes, "": yes}} {
-			got := r.engine.Run(t.Context(), r.retry(req, out, answers), strict, w.deploy)
-			asks(t, got, "confirm")
-		}
-		w.did(t, 0)
-	})
-}
-
-// Nobody is bound to an answer that came without a state.
-func TestAnswerWithoutAState(t *testing.T) {
-	r := newRig(t, requeststate.AES256GCM)
-	w := &world{current: "1"}
-	req := r.first()
-	req.Responses = wire.InputResponses{"confirm": []byte(yes)}
-	asks(t, r.engine.Run(t.Context(), req, strict, w.deploy), "confirm")
-	for _, o := range []reprise.Options{{Unsolicited: true}, {QuestionsOnly: true}, {Unsolicited: true, Reusable: true}} {
-		out := r.engine.Run(t.Context(), req, o, w.deploy)
-		refuses(t, out, reprise.ErrUnsolicited)
-	}
-	w.did(t, 0)
-
-	// Without an effect it is believed where the author said so.
-	ask := func(ctx context.Context, call *reprise.Call) (any, error) {
-		decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
-		return decision.String(), err
-	}
-	completes(t, r.engine.Run(t.Context(), req, reprise.Options{Unsolicited: true}, ask), "approved")
-	out := r.engine.Run(t.Context(), r.first(), reprise.Options{QuestionsOnly: true}, ask)
-	asks(t, out, "confirm")
-	if out.Ask.State != "" {
-		t.Error("a state was sent, although the author wants questions only")
-	}
-	completes(t, r.engine.Run(t.Context(), r.retry(r.first(), out, answered(no)), reprise.Options{QuestionsOnly: true}, ask), "rejected")
 }
 
 type window struct {
@@ -168,25 +77,6 @@ func TestSeveralQuestionsInOneRound(t *testing.T) {
 		out := r.engine.Run(t.Context(), req, strict, two)
 		asks(t, out, "window", "sure")
 		completes(t, r.replica().Run(t.Context(), r.retry(req, out, map[string]string{"window": atThree, "sure": isSure}), strict, two), "3 true true accept accept")
-	})
-}
-
-// Only what is missing is asked again. The other answer rides in the state, and what the client says of it later does not count.
-func TestPartialAnswers(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
-		for _, bad := range []string{"", `{"action":"accept","content":{"hour":24}}`, `{"action":"accept","content":{"hour":"3"}}`, `{"roots":[]}`} {
-			req := r.first()
-			out := r.engine.Run(t.Context(), req, strict, two)
-			answers := map[string]string{"sure": isSure, "other": yes}
-			if bad != "" {
-				answers["window"] = bad
-			}
-			again := r.retry(req, out, answers)
-			out = r.replica().Run(t.Context(), again, strict, two)
-			asks(t, out, "window")
-			last := r.retry(again, out, map[string]string{"window": atThree, "sure": `{"action":"accept","content":{"sure":false}}`, "other": yes})
-			completes(t, r.replica().Run(t.Context(), last, strict, two), "3 true true accept accept")
-		}
 	})
 }
 
@@ -265,91 +155,6 @@ func TestHMACCarriesNothingPrivate(t *testing.T) {
 	}
 }
 
-func TestAsIsAfterADecline(t *testing.T) {
-	r := newRig(t, requeststate.AES256GCM)
-	h := func(ctx context.Context, call *reprise.Call) (any, error) {
-		first, err := reprise.Confirm(ctx, call, "confirm", "Well?")
-		if err != nil {
-			return nil, err
-		}
-		second, err := reprise.Confirm(ctx, call, "confirm", "Well?") // the same question, so the same answer
-		if err != nil {
-			return nil, err
-		}
-		other, err := reprise.Confirm(ctx, call, "again", "Are you sure that you do not want it?")
-		return first.String() + " " + second.String() + " " + other.String(), err
-	}
-	req := r.first()
-	out := r.engine.Run(t.Context(), req, strict, h)
-	asks(t, out, "confirm")
-	req = r.retry(req, out, answered(decline))
-	out = r.engine.Run(t.Context(), req, strict, h)
-	asks(t, out, "again")
-	completes(t, r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"again": yes}), strict, h), "declined declined approved")
-}
-
-func TestDrift(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
-		for _, facts := range []bool{true, false} {
-			w := &world{current: "1", facts: facts}
-			req := r.first()
-			out := r.engine.Run(t.Context(), req, strict, w.deploy)
-			for i := range 3 {
-				w.current = fmt.Sprint("1.", i) // another release runs by now
-				req = r.retry(req, out, answered(yes))
-				out = r.replica().Run(t.Context(), req, strict, w.deploy)
-				if i < 2 {
-					asks(t, out, "confirm")
-					if !strings.Contains(compact(t, out.Ask.Requests["confirm"].Params), "replacing "+w.current) {
-						t.Error("the new question is the old one")
-					}
-				}
-			}
-			if refusal := refuses(t, out, reprise.ErrDrift); !strings.Contains(refusal.Error(), `"confirm"`) {
-				t.Errorf("the key is not named: %v", refusal)
-			}
-			w.did(t, 0)
-		}
-
-		// A world that comes to rest is deployed to.
-		w := &world{current: "1", facts: true}
-		req := r.first()
-		out := r.engine.Run(t.Context(), req, strict, w.deploy)
-		w.current = "1.5"
-		req = r.retry(req, out, answered(yes))
-		out = r.engine.Run(t.Context(), req, strict, w.deploy)
-		asks(t, out, "confirm")
-		completes(t, r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, w.deploy), "deployed")
-		w.did(t, 1)
-	})
-}
-
-// An answer of an earlier round was given to the question as it was then.
-func TestDriftOfACarriedAnswer(t *testing.T) {
-	both(t, func(t *testing.T, r *rig) {
-		price := 10
-		h := func(ctx context.Context, call *reprise.Call) (any, error) {
-			if _, err := reprise.Confirm(ctx, call, "price", fmt.Sprintf("Buy for %d?", price), price); err != nil {
-				return nil, err
-			}
-			decision, err := reprise.Confirm(ctx, call, "confirm", "Sure?")
-			return decision.String(), err
-		}
-		req := r.first()
-		out := r.engine.Run(t.Context(), req, strict, h)
-		asks(t, out, "price")
-		req = r.retry(req, out, map[string]string{"price": yes})
-		out = r.engine.Run(t.Context(), req, strict, h)
-		asks(t, out, "confirm")
-		price = 11
-		req = r.retry(req, out, answered(yes))
-		out = r.engine.Run(t.Context(), req, strict, h)
-		asks(t, out, "price")
-		// The other answer was to a question that is still the same.
-		completes(t, r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"price": yes}), strict, h), "approved")
-	})
-}
-
 // A run that takes another way keeps the answers that it did not look at.
 func TestAnswersOutliveARunThatDoesNotLook(t *testing.T) {
 	both(t, func(t *testing.T, r *rig) {
@@ -377,57 +182,6 @@ func TestAnswersOutliveARunThatDoesNotLook(t *testing.T) {
 		asks(t, out, "urgent")
 		completes(t, r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"urgent": yes}), strict, h), "done")
 	})
-}
-
-// Replicas with another wording agree where facts are pinned.
-func TestWordingIsNotPinnedWhereFactsAre(t *testing.T) {
-	r := newRig(t, requeststate.AES256GCM)
-	w := &world{current: "1", facts: true}
-	req := r.first()
-	out := r.engine.Run(t.Context(), req, strict, w.deploy)
-	w.message = "Replace 1 by 2?"
-	completes(t, r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, w.deploy), "deployed")
-
-	w = &world{current: "1"}
-	out = r.engine.Run(t.Context(), req, strict, w.deploy)
-	w.message = "Replace 1 by 2?"
-	asks(t, r.engine.Run(t.Context(), r.retry(req, out, answered(yes)), strict, w.deploy), "confirm")
-	w.did(t, 0)
-}
-
-// An answer to a question of another kind under the same key is not used.
-func TestAnotherQuestionUnderTheSameKey(t *testing.T) {
-	r := newRig(t, requeststate.AES256GCM)
-	first := func(ctx context.Context, call *reprise.Call) (any, error) {
-		_, err := reprise.Ask(ctx, call, "q", yesForm, "Sure?", "fact")
-		return nil, err
-	}
-	second := func(ctx context.Context, call *reprise.Call) (any, error) {
-		_, err := reprise.Ask(ctx, call, "q", windowForm, "Sure?", "fact")
-		return "used", err
-	}
-	req := r.first()
-	out := r.engine.Run(t.Context(), req, strict, first)
-	asks(t, r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"q": `{"action":"accept","content":{"sure":true,"hour":3}}`}), strict, second), "q")
-}
-
-// Questions may come in another order, and one may go, without an answer getting to another question.
-func TestAnswersGoByKey(t *testing.T) {
-	r := newRig(t, requeststate.AES256GCM)
-	req := r.first()
-	out := r.engine.Run(t.Context(), req, strict, two)
-	swapped := func(ctx context.Context, call *reprise.Call) (any, error) {
-		round := call.Round()
-		sure := reprise.Add(round, "sure", yesForm, "Sure?")
-		when := reprise.Add(round, "window", windowForm, "When?")
-		if err := round.Ask(ctx); err != nil {
-			return nil, err
-		}
-		hour, _ := when.Accepted()
-		said, _ := sure.Accepted()
-		return fmt.Sprint(hour.Hour, said.Sure), nil
-	}
-	completes(t, r.engine.Run(t.Context(), r.retry(req, out, map[string]string{"window": atThree, "sure": isSure}), strict, swapped), "3 true")
 }
 
 func TestRoundsAreBounded(t *testing.T) {
@@ -538,6 +292,19 @@ func TestKeysAndNames(t *testing.T) {
 			_, err := reprise.Confirm(ctx, call, "q", "Sure?", func() {})
 			return nil, err
 		},
+		// encoding/json makes one text of all that is not UTF-8, so two files could pass for one.
+		"facts that are no UTF-8": func(ctx context.Context, call *reprise.Call) (any, error) {
+			_, err := reprise.Confirm(ctx, call, "q", "Sure?", map[string]string{"\\ file": "caf\xe9"})
+			return nil, err
+		},
+		"a value that is no UTF-8": func(ctx context.Context, call *reprise.Call) (any, error) {
+			reprise.Once(ctx, call, "v", func(context.Context) (string, error) { return "caf\xe9", nil })
+			return reprise.Once(ctx, call, "v", func(context.Context) (string, error) { return "caf\xe9", nil })
+		},
+		"a blank message": func(ctx context.Context, call *reprise.Call) (any, error) {
+			_, err := reprise.Confirm(ctx, call, "q", " ")
+			return nil, err
+		},
 		"empty name": onceAs(""),
 		"long name":  onceAs(long),
 		"a value that is no JSON": func(ctx context.Context, call *reprise.Call) (any, error) {
@@ -555,6 +322,117 @@ func TestKeysAndNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestOnceFails(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	broken := errors.New("no quote today")
+	out := r.engine.Run(t.Context(), r.first(), strict, func(ctx context.Context, call *reprise.Call) (any, error) {
+		return reprise.Once(ctx, call, "v", func(context.Context) (int, error) { return 0, broken })
+	})
+	if !errors.Is(out.Err, broken) {
+		t.Errorf("%+v", out)
+	}
+	// Another release of the server wants another type: an error, not the zero value.
+	req := r.first()
+	out = r.engine.Run(t.Context(), req, strict, onceAs("v"))
+	again := r.retry(req, out, nil)
+	out = r.engine.Run(t.Context(), again, strict, func(ctx context.Context, call *reprise.Call) (any, error) {
+		return reprise.Once(ctx, call, "v", func(context.Context) (string, error) { t.Error("computed again"); return "", nil })
+	})
+	if out.Err == nil {
+		t.Errorf("%+v", out)
+	}
+	completes(t, r.engine.Run(t.Context(), again, strict, func(ctx context.Context, call *reprise.Call) (any, error) {
+		return reprise.Once(ctx, call, "v", func(context.Context) (int, error) { return 2, nil })
+	}), 1)
+}
+
+func TestTheHandlerSeesWhoCalls(t *testing.T) {
+	r := newRig(t, requeststate.AES256GCM)
+	req := r.first()
+	completes(t, r.engine.Run(t.Context(), req, strict, func(_ context.Context, call *reprise.Call) (any, error) {
+		return call.Principal(), nil
+	}), req.Principal)
+}
+
+// The same question may be looked at any number of times, and its answer is carried once.
+func TestAnAnswerIsCarriedOnce(t *testing.T) {
+	both(t, func(t *testing.T, r *rig) {
+		looks := 1
+		h := func(ctx context.Context, call *reprise.Call) (any, error) {
+			for range looks {
+				if _, err := reprise.Confirm(ctx, call, "confirm", "Well?"); err != nil {
+					return nil, err
+				}
+			}
+			_, err := reprise.Confirm(ctx, call, "second", "Really?")
+			return nil, err
+		}
+		req := r.first()
+		out := r.engine.Run(t.Context(), req, strict, h)
+		again := r.retry(req, out, answered(yes))
+		once := r.engine.Run(t.Context(), again, strict, h)
+		looks = 9
+		often := r.engine.Run(t.Context(), again, strict, h)
+		if a, b := len(once.Ask.State), len(often.Ask.State); a != b {
+			t.Errorf("the state has %d characters after one look and %d after nine", a, b)
+		}
+	})
+}
+
+// A handler runs again from the top in every round, so what it writes before its last answer it writes every time, and
+// before anybody agreed. Two unanswered rounds show that; see "How a handler runs".
+func TestAnEarlyWriteShows(t *testing.T) {
+	for name, early := range map[string]bool{"in Do": false, "before the question": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, requeststate.AES256GCM)
+			writes := 0
+			h := func(ctx context.Context, call *reprise.Call) (any, error) {
+				if early {
+					writes++
+				}
+				decision, err := reprise.Confirm(ctx, call, "confirm", "Well?")
+				if err != nil {
+					return nil, err
+				}
+				approval, _ := decision.Approved()
+				return reprise.Do(ctx, call, approval, func(context.Context) (any, error) { writes++; return "done", nil })
+			}
+			req := r.first()
+			out := r.engine.Run(t.Context(), req, strict, h)
+			out = r.engine.Run(t.Context(), r.retry(req, out, nil), strict, h)
+			asks(t, out, "confirm")
+			if want := map[bool]int{true: 2}[early]; writes != want {
+				t.Errorf("%d writes in two unanswered rounds, not %d", writes, want)
+			}
+		})
+	}
+}
+
+// Without Request.Received it is now.
+func TestNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, test := range []struct {
+			after   time.Duration
+			expired bool
+		}{{0, false}, {ttl - time.Millisecond, false}, {ttl, true}} {
+			r := newRig(t, requeststate.AES256GCM)
+			w := &world{current: "1"}
+			req := r.first()
+			req.Received = time.Time{}
+			again := r.retry(req, r.engine.Run(t.Context(), req, strict, w.deploy), answered(yes))
+			again.Received = time.Time{}
+			<-time.After(test.after)
+			out := r.engine.Run(t.Context(), again, strict, w.deploy)
+			if test.expired {
+				refuses(t, out, requeststate.Expired)
+				w.did(t, 0)
+			} else {
+				completes(t, out, "deployed")
+			}
+		}
+	})
 }
 
 func confirmUnder(key string) handler {
@@ -602,9 +480,14 @@ func TestAnEndedContextAsksAndDoesNothing(t *testing.T) {
 	r := newRig(t, requeststate.AES256GCM)
 	w := &world{current: "1"}
 	req := r.first()
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	if got := r.engine.Run(ctx, req, strict, w.deploy); !errors.Is(got.Err, context.Canceled) {
+		t.Errorf("%+v", got)
+	}
 	out := r.engine.Run(t.Context(), req, strict, w.deploy)
 	again := r.retry(req, out, answered(yes))
-	ctx, end := context.WithCancel(t.Context())
+	ctx, end = context.WithCancel(t.Context())
 	got := r.engine.Run(ctx, again, strict, func(_ context.Context, call *reprise.Call) (any, error) {
 		decision, err := reprise.Confirm(ctx, call, "confirm", "Deploy 2, replacing 1?")
 		if err != nil {
@@ -692,7 +575,7 @@ func TestALongDeadlineIsNotALongerLife(t *testing.T) {
 
 func TestManyFlowsAtOnce(t *testing.T) {
 	r := newRig(t, requeststate.AES256GCM)
-	engines := []*reprise.Engine{r.engine, r.replica(), r.replica()}
+	engines := []*replica{r.engine, r.replica(), r.replica()}
 	w := &world{current: "1"}
 	const flows, tries = 16, 8
 	var wg sync.WaitGroup
