@@ -8,40 +8,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/reprise-mcp/reprise/internal/scan"
 )
 
 // members calls visit for each member of an object. Repeated names are visited as often as they come.
 func members(object []byte, visit func(name string, value jsontext.Value) error) error {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if dec.PeekKind() != '{' {
+	if ok, _ := scan.Valid(object); !ok {
+		return errBadJSON
+	}
+	if jsontext.Value(object).Kind() != '{' {
 		return errors.New("not a JSON object")
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return errBadJSON
-	}
-	for dec.PeekKind() != '}' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return errBadJSON
-		}
-		key := name.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return errBadJSON
-		}
-		if err := visit(key, value); err != nil {
+	for name, value := range scan.Members(object) {
+		if err := visit(string(name), value); err != nil {
 			return err
 		}
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return errBadJSON
-	}
-	if _, err := dec.ReadToken(); err != io.EOF {
-		return errBadJSON
 	}
 	return nil
 }
@@ -66,17 +50,27 @@ func entryOfJSON(line []byte) (*Entry, error) {
 		case "legacy":
 			e.Legacy = value.Kind() == 't'
 		case "http":
-			e.HTTP = true
-			var http struct {
-				Headers map[string]string `json:"headers"`
-				Status  int               `json:"status"`
-			}
-			if json.Unmarshal(value, &http) != nil {
+			e.HTTP, e.Headers = true, make(map[string]string)
+			if value.Kind() != '{' {
 				return errors.New("http is not {headers, status}")
 			}
-			e.Status, e.Headers = http.Status, make(map[string]string, len(http.Headers))
-			for name, value := range http.Headers {
-				e.Headers[strings.ToLower(name)] = value
+			for part, value := range scan.Members(value) {
+				switch string(part) {
+				case "status":
+					if json.Unmarshal(value, &e.Status) != nil {
+						return errors.New("the status is not a number")
+					}
+				case "headers":
+					if jsontext.Value(value).Kind() != '{' {
+						return errors.New("headers is not an object")
+					}
+					for name, value := range scan.Members(value) {
+						if jsontext.Value(value).Kind() != '"' {
+							return errors.New("a header is not a string")
+						}
+						e.Headers[strings.ToLower(string(name))] = string(scan.Name(value))
+					}
+				}
 			}
 		}
 		return nil
@@ -98,11 +92,10 @@ func entryOfJSON(line []byte) (*Entry, error) {
 }
 
 func text(value jsontext.Value) string {
-	var s string
-	if json.Unmarshal(value, &s) != nil {
+	if value.Kind() != '"' {
 		return ""
 	}
-	return s
+	return string(scan.Name(value))
 }
 
 func direction(s string) Direction {

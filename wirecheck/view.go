@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/reprise-mcp/reprise/internal/scan"
 	"github.com/reprise-mcp/reprise/transcript"
 	"github.com/reprise-mcp/reprise/wire"
 )
@@ -118,7 +119,7 @@ func (t *conversation) look(e *transcript.Entry) *view {
 		v.kind = none
 		return v
 	}
-	v.text, v.repeats = single(e.Message)
+	v.text, v.repeats = scan.Valid(e.Message)
 	if !v.text || v.raw.Kind() != '{' {
 		v.kind = invalid // and is not looked into
 		return v

@@ -34,8 +34,8 @@ var rooms = map[string][]string{
 	"elicitation":  {jsontext},
 	"ledger":       {},
 	"vectors":      {},
-	"transcript":   {jsontext, module + "/wire"},
-	"wirecheck":    {jsontext, module + "/transcript", module + "/wire", module + "/elicitation"},
+	"transcript":   {jsontext, module + "/internal/scan"},
+	"wirecheck":    {jsontext, module + "/internal/scan", module + "/transcript", module + "/wire", module + "/elicitation"},
 	"":             {module + "/requeststate", module + "/elicitation", module + "/ledger", module + "/wire"},
 
 	"ledger/ledgertest": {module + "/ledger"},
@@ -51,6 +51,7 @@ var rooms = map[string][]string{
 
 	"vectors/internal/gen": {}, // shares no code with what it tests
 	"internal/house":       {},
+	"internal/scan":        {},
 	"bench":                nil, // imports what it compares with
 	"sdk/gosdk/internal":   nil, // programs for the tests
 }
