@@ -19,7 +19,7 @@ var ruleAnswerMissing = Rule{
 		}
 		r.holds()
 		for _, q := range v.ask.requests {
-			if get(v.params, "inputResponses", q.name) == nil {
+			if get(v.param("inputResponses"), q.name) == nil {
 				r.fail("/params/inputResponses"+pointer(q.name), "there is no answer to this question")
 			}
 		}

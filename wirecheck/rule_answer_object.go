@@ -18,7 +18,7 @@ var ruleAnswerObject = Rule{
 		if v.kind != request || v.serverSays() || !wire.MayAsk(v.method) {
 			return
 		}
-		responses := get(v.params, "inputResponses")
+		responses := v.param("inputResponses")
 		if responses == nil {
 			return
 		}

@@ -23,7 +23,7 @@ var ruleAnswerSchema = Rule{
 			if action, _ := str(get(answer, "action")); method != wire.MethodElicit || action != "accept" || hasMode && mode != "form" {
 				return
 			}
-			schema, err := elicitation.ParseSchema(get(question, "params", "requestedSchema"))
+			schema, err := v.schemas.parse(get(question, "params", "requestedSchema"))
 			if err != nil {
 				r.cannotTell("the schema is not one that this checker can judge by")
 				return

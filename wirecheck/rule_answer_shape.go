@@ -44,7 +44,7 @@ func eachAnswer(v *view, visit func(path, method string, question, answer value)
 		return
 	}
 	for _, q := range v.ask.requests {
-		answer := get(v.params, "inputResponses", q.name)
+		answer := get(v.param("inputResponses"), q.name)
 		if answer.Kind() != '{' {
 			continue
 		}

@@ -15,7 +15,7 @@ var ruleAnswerUnasked = Rule{
 			return
 		}
 		r.holds()
-		list, _ := object(get(v.params, "inputResponses"))
+		list, _ := object(v.param("inputResponses"))
 		for _, m := range list {
 			if question(v.ask, m.name) == nil {
 				r.fail("/params/inputResponses"+pointer(m.name), "nobody asked this")

@@ -15,11 +15,11 @@ var ruleAskEmpty = Rule{
 	Title:   "A question has inputRequests or requestState",
 	Text:    "Without both there is nothing to answer and nothing to send back.",
 	check: func(v *view, r *result) {
-		if v.kind != success || resultType(v.result) != wire.ResultInputRequired {
+		if v.kind != success || v.resultType() != wire.ResultInputRequired {
 			return
 		}
 		r.holds()
-		requests, state := get(v.result, "inputRequests"), get(v.result, "requestState")
+		requests, state := v.member("inputRequests"), v.member("requestState")
 		if requests == nil && state == nil {
 			r.fail("/result", "input_required has neither inputRequests nor requestState")
 		}

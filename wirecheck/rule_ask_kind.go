@@ -38,8 +38,8 @@ func asked(v *view) []member {
 	}
 	if !v.lookedAtAsked {
 		v.lookedAtAsked = true
-		if resultType(v.result) == wire.ResultInputRequired {
-			v.asked, _ = object(get(v.result, "inputRequests"))
+		if v.resultType() == wire.ResultInputRequired {
+			v.asked, _ = object(v.member("inputRequests"))
 		}
 	}
 	return v.asked

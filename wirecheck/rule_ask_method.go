@@ -15,7 +15,7 @@ var ruleAskMethod = Rule{
 	Title:   "Only tools/call, prompts/get and resources/read are answered with a question",
 	Text:    "A client does not expect it elsewhere, and has no place for the answer.",
 	check: func(v *view, r *result) {
-		if v.kind != success || resultType(v.result) != wire.ResultInputRequired {
+		if v.kind != success || v.resultType() != wire.ResultInputRequired {
 			return
 		}
 		if v.req == nil {

@@ -11,7 +11,7 @@ var ruleCacheHints = Rule{
 	Title:   "Lists and resources say how long they may be kept",
 	Text:    "A complete result of these methods has ttlMs and cacheScope.",
 	check: func(v *view, r *result) {
-		if v.kind != success || v.clientSays() || v.req == nil || !v.modern || !complete(v.result) {
+		if v.kind != success || v.clientSays() || v.req == nil || !v.modern || !v.complete() {
 			return
 		}
 		switch v.method {
@@ -20,14 +20,14 @@ var ruleCacheHints = Rule{
 			return
 		}
 		r.holds()
-		ttl := get(v.result, "ttlMs")
+		ttl := v.member("ttlMs")
 		switch n, ok := number(ttl); {
 		case ttl == nil:
 			r.fail("/result/ttlMs", "ttlMs is missing")
 		case ttl.Kind() != '0' || !ok || n.Sign() < 0:
 			r.fail("/result/ttlMs", "ttlMs must be a number that is not negative")
 		}
-		switch scope, _ := str(get(v.result, "cacheScope")); scope {
+		switch scope, _ := str(v.member("cacheScope")); scope {
 		case "public", "private":
 		default:
 			r.fail("/result/cacheScope", "cacheScope must be public or private")

@@ -15,7 +15,7 @@ var ruleCacheOnAsk = Rule{
 	Title:   "A question carries no cache hints",
 	Text:    "It belongs to one user and one moment. A cache that kept it would ask somebody else.",
 	check: func(v *view, r *result) {
-		if v.kind != success || v.clientSays() || resultType(v.result) != wire.ResultInputRequired {
+		if v.kind != success || v.clientSays() || v.resultType() != wire.ResultInputRequired {
 			return
 		}
 		r.holds()

@@ -11,7 +11,7 @@ var ruleCachePages = Rule{
 	Title:   "All pages of one list have one cacheScope",
 	Text:    "After a private page the others are private.",
 	check: func(v *view, r *result) {
-		if v.kind != success || v.clientSays() || v.req == nil || !complete(v.result) {
+		if v.kind != success || v.clientSays() || v.req == nil || !v.complete() {
 			return
 		}
 		cursor, ok := str(get(v.req.params, "cursor"))
@@ -24,7 +24,7 @@ var ruleCachePages = Rule{
 			return
 		}
 		r.holds()
-		if scope, _ := str(get(v.result, "cacheScope")); scope != before {
+		if scope, _ := str(v.member("cacheScope")); scope != before {
 			r.fail("/result/cacheScope", "the page before this one has another cacheScope")
 		}
 	},

@@ -20,7 +20,7 @@ var ruleContentData = Rule{
 	Title:   "Images, sounds and blobs are in base64, with their media type",
 	Text:    "A client that cannot decode them shows nothing, or something else.",
 	check: func(v *view, r *result) {
-		if v.kind != success || v.clientSays() || v.req == nil || !complete(v.result) {
+		if v.kind != success || v.clientSays() || v.req == nil || !v.complete() {
 			return
 		}
 		check := func(path string, block value) {
@@ -39,17 +39,17 @@ var ruleContentData = Rule{
 		}
 		switch v.method {
 		case wire.MethodToolsCall:
-			list, _ := array(get(v.result, "content"))
+			list, _ := array(v.member("content"))
 			for i, block := range list {
 				check("/result/content/"+strconv.Itoa(i), block)
 			}
 		case wire.MethodPromptsGet:
-			list, _ := array(get(v.result, "messages"))
+			list, _ := array(v.member("messages"))
 			for i, message := range list {
 				check("/result/messages/"+strconv.Itoa(i)+"/content", get(message, "content"))
 			}
 		case wire.MethodResourcesRead:
-			list, _ := array(get(v.result, "contents"))
+			list, _ := array(v.member("contents"))
 			for i, contents := range list {
 				checkContents(r, "/result/contents/"+strconv.Itoa(i), contents)
 			}

@@ -20,7 +20,7 @@ var ruleMetaClient = Rule{
 		}
 		r.holds()
 		path := "/params/_meta" + pointer(wire.MetaClientInfo)
-		info := get(v.params, "_meta", wire.MetaClientInfo)
+		info := get(v.param("_meta"), wire.MetaClientInfo)
 		if info == nil {
 			r.fail(path, "clientInfo is missing")
 			return

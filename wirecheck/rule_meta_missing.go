@@ -18,7 +18,7 @@ var ruleMetaMissing = Rule{
 		if v.kind != request || v.serverSays() || v.legacy {
 			return
 		}
-		meta := get(v.params, "_meta")
+		meta := v.param("_meta")
 		if !v.modern && meta == nil && v.method != "server/discover" {
 			r.cannotTell("nothing says which revision this request is in")
 			return

@@ -19,18 +19,18 @@ var ruleResultType = Rule{
 			return
 		}
 		if v.req == nil || !v.modern {
-			if get(v.result, "resultType") == nil {
+			if v.member("resultType") == nil {
 				r.cannotTell("nothing says which revision this result is in")
 				return
 			}
 		}
 		r.holds()
-		switch t := get(v.result, "resultType"); {
+		switch t := v.member("resultType"); {
 		case t == nil:
 			r.fail("/result/resultType", "resultType is missing")
 		case t.Kind() != '"':
 			r.fail("/result/resultType", "resultType must be a string")
-		case resultType(v.result) != wire.ResultComplete && resultType(v.result) != wire.ResultInputRequired:
+		case v.resultType() != wire.ResultComplete && v.resultType() != wire.ResultInputRequired:
 			r.cannotTell("this resultType is not of the core protocol; an extension may define it")
 		}
 	},

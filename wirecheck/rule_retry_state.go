@@ -14,7 +14,7 @@ var ruleRetryState = Rule{
 		if v.kind != request || v.serverSays() || !v.retries {
 			return
 		}
-		state := get(v.params, "requestState")
+		state := v.param("requestState")
 		_, isString := str(state)
 		switch {
 		case state != nil && !isString:

@@ -20,7 +20,7 @@ var ruleSchemaSecret = Rule{
 		eachForm(v, func(path string, schema value) {
 			r.holds()
 			var bad *elicitation.SchemaError
-			if _, err := elicitation.ParseSchema(schema); errors.As(err, &bad) && bad.Sensitive {
+			if _, err := v.schemas.parse(schema); errors.As(err, &bad) && bad.Sensitive {
 				r.warn(path+"/properties"+pointer(bad.Property), "this looks like a secret; ask for it in URL mode")
 			}
 		})

@@ -15,11 +15,11 @@ var ruleToolContent = Rule{
 	Title:   "A complete result of a tool has a list of content",
 	Text:    "Each block says what type it is; without it a client cannot show the result.",
 	check: func(v *view, r *result) {
-		if v.kind != success || v.clientSays() || v.req == nil || v.method != "tools/call" || !complete(v.result) || v.result.Kind() != '{' {
+		if v.kind != success || v.clientSays() || v.req == nil || v.method != "tools/call" || !v.complete() || v.result.Kind() != '{' {
 			return
 		}
 		r.holds()
-		list, ok := array(get(v.result, "content"))
+		list, ok := array(v.member("content"))
 		if !ok {
 			r.fail("/result/content", "content must be a list")
 		}

@@ -40,8 +40,8 @@ var ruleToolName = Rule{
 
 // listedTools are the tools of a complete result of tools/list.
 func listedTools(v *view) ([]value, bool) {
-	if v.kind != success || v.clientSays() || v.req == nil || v.method != "tools/list" || !complete(v.result) {
+	if v.kind != success || v.clientSays() || v.req == nil || v.method != "tools/list" || !v.complete() {
 		return nil, false
 	}
-	return array(get(v.result, "tools"))
+	return array(v.member("tools"))
 }

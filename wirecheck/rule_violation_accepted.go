@@ -15,7 +15,7 @@ var ruleViolationAccepted = Rule{
 			return
 		}
 		r.holds()
-		if complete(v.result) && string(get(v.result, "isError")) != "true" {
+		if v.complete() && string(v.member("isError")) != "true" {
 			r.fail("/result", "the request on line %d was wrong on purpose (%s), and was carried out", v.req.line, v.req.violation)
 		}
 	},

@@ -38,6 +38,8 @@ type view struct {
 	result value
 	err    value
 
+	paramList, resultList []member // of params and result, read once
+
 	repeats bool // a name repeats somewhere
 	text    bool // it is one JSON value
 
@@ -49,6 +51,8 @@ type view struct {
 	retries bool // it carries a state or answers
 	ask     *ask // the question that a retry belongs to; nil where there is none
 	how     match
+
+	schemas schemas
 
 	asked         []member // see the function asked
 	lookedAtAsked bool
@@ -153,6 +157,8 @@ func (t *conversation) look(e *transcript.Entry) *view {
 	default:
 		v.kind = invalid
 	}
+	v.paramList, _ = object(v.params)
+	v.resultList, _ = object(v.result)
 	if v.from == transcript.Unknown {
 		v.from = t.guess(v)
 	}
@@ -191,12 +197,12 @@ func (t *conversation) guess(v *view) transcript.Direction {
 
 func (t *conversation) callOf(v *view) *call {
 	c := &call{line: v.entry.Line, id: v.id, method: v.method, params: v.params, violation: v.entry.Violation}
-	c.target, _ = str(get(v.params, "name"))
+	c.target, _ = str(v.param("name"))
 	if v.method == wire.MethodResourcesRead {
-		c.target, _ = str(get(v.params, "uri"))
+		c.target, _ = str(v.param("uri"))
 	}
-	c.arguments = get(v.params, "arguments")
-	meta := get(v.params, "_meta")
+	c.arguments = v.param("arguments")
+	meta := v.param("_meta")
 	c.version, _ = str(get(meta, wire.MetaVersion))
 	c.caps = get(meta, wire.MetaCapabilities)
 	version := c.version
@@ -207,7 +213,7 @@ func (t *conversation) callOf(v *view) *call {
 	if c.modern && v.entry.HTTP {
 		c.lacks, c.disagree = lacking(c), disagreeing(c, v)
 	}
-	c.retry = get(v.params, "requestState") != nil || get(v.params, "inputResponses") != nil
+	c.retry = v.param("requestState") != nil || v.param("inputResponses") != nil
 	return c
 }
 
@@ -240,7 +246,7 @@ func (v *view) match() {
 	if !v.retries {
 		return
 	}
-	state, sent := str(get(v.params, "requestState"))
+	state, sent := str(v.param("requestState"))
 	if sent {
 		if found := v.talk.states[state]; found != nil {
 			v.ask, v.how = found, byState
@@ -282,14 +288,14 @@ func (t *conversation) remember(v *view) {
 			t.mark(v)
 		}
 	case success:
-		if v.req != nil && resultType(v.result) == wire.ResultInputRequired && v.from != transcript.Client {
+		if v.req != nil && v.resultType() == wire.ResultInputRequired && v.from != transcript.Client {
 			t.asked(v)
 		}
-		if next, ok := str(get(v.result, "nextCursor")); ok && v.req != nil {
+		if next, ok := str(v.member("nextCursor")); ok && v.req != nil {
 			if len(t.pages) > limit {
 				clear(t.pages)
 			}
-			t.pages[v.method+" "+next], _ = str(get(v.result, "cacheScope"))
+			t.pages[v.method+" "+next], _ = str(v.member("cacheScope"))
 		}
 		t.answered(v)
 	case failure:
@@ -300,7 +306,7 @@ func (t *conversation) remember(v *view) {
 // mark notes on a question what the user said to it.
 func (t *conversation) mark(v *view) {
 	for _, m := range v.ask.requests {
-		if action, _ := str(get(v.params, "inputResponses", m.name, "action")); action == "decline" {
+		if action, _ := str(get(v.param("inputResponses"), m.name, "action")); action == "decline" {
 			if !v.ask.declined {
 				v.ask.declined = true
 				t.declined = append(t.declined, v.ask)
@@ -329,8 +335,8 @@ func (t *conversation) answered(v *view) {
 
 func (t *conversation) asked(v *view) {
 	a := &ask{call: v.req}
-	a.requests, _ = object(bytes.Clone(get(v.result, "inputRequests")))
-	if s, ok := str(get(v.result, "requestState")); ok {
+	a.requests, _ = object(bytes.Clone(v.member("inputRequests")))
+	if s, ok := str(v.member("requestState")); ok {
 		a.state = &s
 		t.states[s] = a
 	}
@@ -351,15 +357,33 @@ func (t *conversation) asked(v *view) {
 	}
 }
 
-func resultType(result value) string {
-	s, _ := str(get(result, "resultType"))
+// param is a member of params.
+func (v *view) param(name string) value { return find(v.paramList, name) }
+
+// member is a member of the result.
+func (v *view) member(name string) value { return find(v.resultList, name) }
+
+func find(list []member, name string) value {
+	for i := range list {
+		if list[i].name == name {
+			return list[i].value
+		}
+	}
+	return nil
+}
+
+func (v *view) resultType() string {
+	t := v.member("resultType")
+	if string(t) == `"complete"` {
+		return wire.ResultComplete // without making a string of it
+	}
+	s, _ := str(t)
 	return s
 }
 
 // complete reports whether a result ends the call: it says so, or says nothing.
-func complete(result value) bool {
-	t := get(result, "resultType")
-	return t == nil || resultType(result) == wire.ResultComplete
+func (v *view) complete() bool {
+	return v.member("resultType") == nil || v.resultType() == wire.ResultComplete
 }
 
 // overHTTP reports whether the headers of a request are in the recording.

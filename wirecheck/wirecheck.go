@@ -29,6 +29,7 @@ package wirecheck
 import (
 	"fmt"
 
+	"github.com/reprise-mcp/reprise/elicitation"
 	"github.com/reprise-mcp/reprise/transcript"
 )
 
@@ -97,13 +98,34 @@ type Counts struct {
 // A Checker checks one recording, message by message. Make it with [New].
 type Checker struct {
 	clients  map[string]*conversation
-	counts   map[string]*Counts
+	counts   []Counts // by rule
 	messages int
+	schemas  schemas
+}
+
+// schemas keeps the forms that were read last: a recording has few, and asks them often.
+type schemas map[string]schema
+
+type schema struct {
+	*elicitation.Schema
+	err error
+}
+
+func (s schemas) parse(raw value) (*elicitation.Schema, error) {
+	if known, ok := s[string(raw)]; ok {
+		return known.Schema, known.err
+	}
+	if len(s) > 1000 {
+		clear(s)
+	}
+	parsed, err := elicitation.ParseSchema(raw)
+	s[string(raw)] = schema{parsed, err}
+	return parsed, err
 }
 
 // New returns a checker for one recording.
 func New() *Checker {
-	return &Checker{clients: make(map[string]*conversation), counts: make(map[string]*Counts)}
+	return &Checker{clients: make(map[string]*conversation), counts: make([]Counts, len(rules)), schemas: make(schemas)}
 }
 
 // Check takes the next message and returns what is wrong with it. Findings on a message that is marked as a violation are
@@ -115,6 +137,7 @@ func (c *Checker) Check(e *transcript.Entry) []Finding {
 		c.clients[e.Client] = talk
 	}
 	v := talk.look(e)
+	v.schemas = c.schemas
 	c.messages++
 	var findings []Finding
 	r := &result{}
@@ -125,11 +148,7 @@ func (c *Checker) Check(e *transcript.Entry) []Finding {
 		if !r.applied {
 			continue
 		}
-		counts := c.counts[rule.ID]
-		if counts == nil {
-			counts = &Counts{}
-			c.counts[rule.ID] = counts
-		}
+		counts := &c.counts[i]
 		deliberate := e.Violation != "" && v.from == transcript.Client
 		switch {
 		case deliberate && (r.unsure != "" || len(r.faults) > 0):
@@ -160,8 +179,10 @@ func (c *Checker) Messages() int { return c.messages }
 // Counts says for each rule that was applied how often it held. Rules that are not there did not apply to anything.
 func (c *Checker) Counts() map[string]Counts {
 	counts := make(map[string]Counts, len(c.counts))
-	for id, n := range c.counts {
-		counts[id] = *n
+	for i, n := range c.counts {
+		if n != (Counts{}) {
+			counts[rules[i].ID] = n
+		}
 	}
 	return counts
 }
