@@ -19,6 +19,9 @@ bench: ## a token beside what people use, in one run
 bench-call: ## CPU of a confirmed call over HTTP, beside the bare SDK
 	cd sdk/gosdk && go run ./internal/benchcall
 
+bench-check: ## how fast the wire checker is, in MB/s of JSON Lines
+	go test -run '^$$' -bench . -benchmem ./wirecheck
+
 attack: ## 10^8 mutated tokens against Open, some minutes
 	cd requeststate && go test -run 'TestAttack$$' -timeout 0 -v . -attack 100000000
 
@@ -34,4 +37,4 @@ help: ## this list
 tidy: ## go mod tidy in all modules
 	@.ci/tidy $(MODULES)
 
-.PHONY: test deps demo help tidy bench bench-call attack conformance
+.PHONY: test deps demo help tidy bench bench-call bench-check attack conformance
