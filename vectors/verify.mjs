@@ -192,7 +192,7 @@ class Canonicalizer {
         this.at += 4;
       } else this.fail("escape");
     }
-    if (!out.isWellFormed()) this.fail("lone surrogate");
+    if (/\p{Surrogate}/u.test(out)) this.fail("lone surrogate");
     return out;
   }
   number() {
