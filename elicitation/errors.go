@@ -24,6 +24,7 @@ type SchemaError struct {
 	Sensitive bool
 }
 
+// Error names the field, or else the property, and gives the reason.
 func (e *SchemaError) Error() string {
 	switch {
 	case e.Field != "":
@@ -46,13 +47,13 @@ const (
 	RuleType      Rule = "type"        // the right JSON type; nothing is coerced, null is no value
 	RuleMinLength Rule = "minLength"   // counted in characters (Unicode code points)
 	RuleMaxLength Rule = "maxLength"   // counted in characters (Unicode code points)
-	RuleFormat    Rule = "format"      // email, uri, date or date-time
+	RuleFormat    Rule = "format"      // email, uri, date or date-time, as Schema says
 	RuleMinimum   Rule = "minimum"     // compared exactly, never by rounded floats
 	RuleMaximum   Rule = "maximum"     // compared exactly, never by rounded floats
 	RuleFits      Rule = "fits"        // the number fits the Go type of its field
 	RuleEnum      Rule = "enum"        // one of the values offered; their titles are not values
-	RuleMinItems  Rule = "minItems"    //
-	RuleMaxItems  Rule = "maxItems"    //
+	RuleMinItems  Rule = "minItems"    // counted as they were sent, an option that is there twice included
+	RuleMaxItems  Rule = "maxItems"    // counted as they were sent, an option that is there twice included
 	RuleUnique    Rule = "uniqueItems" // no option is chosen twice
 )
 
@@ -81,9 +82,10 @@ func (v Violation) String() string {
 // lists every violation that was found, in the order in which the question
 // declares its properties, and holds no value of the answer.
 type AnswerError struct {
-	Violations []Violation
+	Violations []Violation // at least one
 }
 
+// Error lists the violations in one line, fit for a log and for a client.
 func (e *AnswerError) Error() string {
 	var b strings.Builder
 	b.WriteString("elicitation: not a valid answer, ask again: ")

@@ -70,6 +70,61 @@ func ExampleSchema_Validate() {
 	// <nil>
 }
 
+// Decline and cancel are answers too; what is no answer at all is an error.
+func ExampleParseResult() {
+	for _, response := range []string{
+		`{"action":"accept","content":{"decision":"go"}}`,
+		`{"action":"accept"}`,
+		`{"action":"decline","content":{"decision":"go"}}`,
+		`{"action":"ACCEPT","content":{"decision":"go"}}`,
+	} {
+		action, content, err := elicitation.ParseResult([]byte(response))
+		fmt.Printf("%q %q %v\n", action, content, err)
+	}
+	// Output:
+	// "accept" "{\"decision\":\"go\"}" <nil>
+	// "accept" "" <nil>
+	// "decline" "" <nil>
+	// "" "" elicitation: not a valid answer, ask again: want an "action" that is accept, decline or cancel
+}
+
+// What a form cannot ask for is refused, with what to do instead.
+func ExampleParseSchema() {
+	_, err := elicitation.ParseSchema([]byte(`{"type": "object", "properties": {
+		"address": {"type": "object"}
+	}}`))
+	if wrong, ok := errors.AsType[*elicitation.SchemaError](err); ok {
+		fmt.Println(wrong.Property, "|", wrong.Reason)
+	}
+	// Output:
+	// address | the type "object" is not allowed: a form is flat, its values are strings, numbers, integers, booleans and choices
+}
+
+// A default is what the user finds in the form at first. It answers nothing.
+func ExampleForm_Decode() {
+	type Consent struct {
+		Force bool `json:"force" default:"true"`
+	}
+	form := elicitation.MustForm[Consent]()
+
+	_, err := form.Decode([]byte(`{"action":"accept","content":{}}`))
+	fmt.Println(err)
+	reply, err := form.Decode([]byte(`{"action":"decline"}`))
+	fmt.Println(reply.Action, reply.Content.Force, err)
+	// Output:
+	// elicitation: not a valid answer, ask again: force: want a value, and there is none
+	// decline false <nil>
+}
+
+func ExampleNewRoots() {
+	reply, err := elicitation.NewRoots().Decode([]byte(`{"roots":[{"uri":"file:///home/alice/site","name":"Site"}]}`))
+	for _, root := range reply.Content {
+		fmt.Println(root.URI, root.Name, err)
+	}
+	// Output:
+	// file:///home/alice/site Site <nil>
+}
+
 // The prompt of a call is the message that a sampling question is asked with.
 func ExampleNewSampling() {
 	summary, err := elicitation.NewSampling(elicitation.SamplingRequest{

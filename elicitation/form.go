@@ -33,7 +33,8 @@ import (
 // A property is required unless its field is a pointer or its json tag says
 // omitempty or omitzero. An optional property that was not answered is nil, or
 // the zero value if the field is no pointer: take a pointer where the
-// difference matters.
+// difference matters. An empty string is a value too; a text that may not be
+// empty needs a minLength.
 //
 // The other tags:
 //
@@ -44,7 +45,7 @@ import (
 //	enum                  the values to choose from, joined by commas; with titles
 //	                      as value=title: `enum:"eu=Europe,us=United States"`
 //	minLength, maxLength  strings, in characters
-//	format                strings: email, uri, date or date-time
+//	format                strings: email, uri, date or date-time, see [Schema]
 //	minimum, maximum      numbers
 //	minItems, maxItems    choices of several values
 //
@@ -167,14 +168,14 @@ func assign(field reflect.Value, v jsontext.Value) {
 	}
 	switch kind := field.Kind(); kind {
 	case reflect.String:
-		field.SetString(string(unquote(nil, v)))
+		field.SetString(string(unquote(v)))
 	case reflect.Bool:
 		field.SetBool(v.Kind() == jsontext.KindTrue)
 	case reflect.Slice:
 		chosen, _ := readArray(v)
 		field.Set(reflect.MakeSlice(field.Type(), len(chosen), len(chosen)))
 		for i, c := range chosen {
-			field.Index(i).SetString(string(unquote(nil, c)))
+			field.Index(i).SetString(string(unquote(c)))
 		}
 	case reflect.Float32, reflect.Float64:
 		x, _ := strconv.ParseFloat(string(v), bitsOf(kind))

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/reprise-mcp/reprise/elicitation"
@@ -80,6 +82,107 @@ func TestFormSchema(t *testing.T) {
 	if form.Schema().JSON()[0] != '{' {
 		t.Error("the caller can change the schema through JSON")
 	}
+}
+
+// The examples of client/elicitation, Requested Schema, member for member.
+func TestFormSchemaOfTheSpecification(t *testing.T) {
+	const (
+		text    = `{"type":"string","title":"Display Name","description":"Description text","minLength":3,"maxLength":50,"format":"email","default":"user@example.com"}`
+		number  = `"title":"Display Name","description":"Description text","minimum":0,"maximum":100,"default":50}`
+		boolean = `{"type":"boolean","title":"Display Name","description":"Description text","default":false}`
+		color   = `"title":"Color Selection","description":"Choose your favorite color",`
+		colors  = `"title":"Color Selection","description":"Choose your favorite colors","minItems":1,"maxItems":2,`
+		titled  = `[{"const":"#FF0000","title":"Red"},{"const":"#00FF00","title":"Green"},{"const":"#0000FF","title":"Blue"}]`
+	)
+	for _, test := range []struct {
+		name, want string
+		build      func() (*elicitation.Schema, error)
+	}{
+		{"string", text, schemaOf[struct {
+			A string `title:"Display Name" description:"Description text" minLength:"3" maxLength:"50" format:"email" default:"user@example.com"`
+		}]},
+		{"uri", `{"type":"string","format":"uri"}`, schemaOf[struct {
+			A string `format:"uri"`
+		}]},
+		{"date", `{"type":"string","format":"date"}`, schemaOf[struct {
+			A string `format:"date"`
+		}]},
+		{"date-time", `{"type":"string","format":"date-time"}`, schemaOf[struct {
+			A string `format:"date-time"`
+		}]},
+		{"number", `{"type":"number",` + number, schemaOf[struct {
+			A float64 `title:"Display Name" description:"Description text" minimum:"0" maximum:"100" default:"50"`
+		}]},
+		{"integer", `{"type":"integer",` + number, schemaOf[struct {
+			A int `title:"Display Name" description:"Description text" minimum:"0" maximum:"100" default:"50"`
+		}]},
+		{"boolean", boolean, schemaOf[struct {
+			A bool `title:"Display Name" description:"Description text" default:"false"`
+		}]},
+		{"one of, without titles", `{"type":"string",` + color + `"enum":["Red","Green","Blue"],"default":"Red"}`, schemaOf[struct {
+			A string `title:"Color Selection" description:"Choose your favorite color" enum:"Red,Green,Blue" default:"Red"`
+		}]},
+		{"one of, with titles", `{"type":"string",` + color + `"oneOf":` + titled + `,"default":"#FF0000"}`, schemaOf[struct {
+			A string `title:"Color Selection" description:"Choose your favorite color" enum:"#FF0000=Red,#00FF00=Green,#0000FF=Blue" default:"#FF0000"`
+		}]},
+		{"some of, without titles", `{"type":"array",` + colors + `"items":{"type":"string","enum":["Red","Green","Blue"]},"default":["Red","Green"]}`, schemaOf[struct {
+			A []string `title:"Color Selection" description:"Choose your favorite colors" enum:"Red,Green,Blue" minItems:"1" maxItems:"2" default:"Red,Green"`
+		}]},
+		{"some of, with titles", `{"type":"array",` + colors + `"items":{"anyOf":` + titled + `},"default":["#FF0000","#00FF00"]}`, schemaOf[struct {
+			A []string `title:"Color Selection" description:"Choose your favorite colors" enum:"#FF0000=Red,#00FF00=Green,#0000FF=Blue" minItems:"1" maxItems:"2" default:"#FF0000,#00FF00"`
+		}]},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			schema, err := test.build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := `{"type":"object","properties":{"A":` + test.want + `},"required":["A"]}`
+			if got := string(schema.JSON()); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func schemaOf[T any]() (*elicitation.Schema, error) {
+	form, err := elicitation.NewForm[T]()
+	if err != nil {
+		return nil, err
+	}
+	return form.Schema(), nil
+}
+
+// Decoders are pooled: answers that are read at the same time must not mix.
+func TestFormIsSafeForConcurrentUse(t *testing.T) {
+	type answer struct {
+		Text string   `json:"text" maxLength:"9"`
+		Many []string `json:"many" enum:"a,b,c"`
+	}
+	form := elicitation.MustForm[answer]()
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			want := answer{Text: strings.Repeat(string(rune('a'+i)), i), Many: []string{"a", "b", "c"}[:i%4]}
+			chosen := `"` + strings.Join(want.Many, `","`) + `"`
+			if len(want.Many) == 0 {
+				chosen = ""
+			}
+			response := []byte(`{"action":"accept","content":{"text":"` + want.Text + `","many":[` + chosen + `],"x":{"y":[1]}}}`)
+			for range 200 {
+				reply, err := form.Decode(response)
+				if err != nil || reply.Content.Text != want.Text || !slices.Equal(reply.Content.Many, want.Many) {
+					t.Errorf("got %+v, %v; want %+v", reply, err, want)
+					return
+				}
+				if _, err := form.Decode(response[:len(response)-i-1]); err == nil {
+					t.Error("a truncated answer was accepted")
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestFormDecode(t *testing.T) {

@@ -4,7 +4,7 @@
 package elicitation
 
 import (
-	"net/mail"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -12,7 +12,7 @@ import (
 )
 
 // formats holds the four formats that a form may ask for (client/elicitation,
-// Requested Schema).
+// Requested Schema). What they accept stands in the documentation of Schema.
 var formats = map[string]func(string) bool{
 	"email":     isEmail,
 	"uri":       isURI,
@@ -27,38 +27,54 @@ var wantFormat = map[string]string{
 	"date-time": "a date and time with its offset, such as 2026-07-28T12:00:00Z",
 }
 
-// isEmail accepts a bare RFC 5321 address in ASCII. The standard library's
-// parser reads whole header fields; an address that it would write differently
-// came with something that is not part of one.
+// mailbox is the shape of RFC 5321, section 4.1.2: a dot-string or a quoted
+// string, and a domain or the literal address of a host. net/mail reads header
+// fields instead, with their comments, and domains that are no host names.
+var mailbox = regexp.MustCompile(`^(?:[\w!#$%&'*+/=?^{|}~\x60-]+(?:\.[\w!#$%&'*+/=?^{|}~\x60-]+)*|"(?:[ !#-\[\]-~]|\\[ -~])*")@` +
+	`(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[([0-9.]+|IPv6:[0-9A-Fa-f:.]+)\])$`)
+
 func isEmail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.String() == "<"+s+">" && isASCII(s)
+	parts := mailbox.FindStringSubmatch(s)
+	if parts == nil {
+		return false
+	}
+	if literal := parts[1]; literal != "" {
+		six, isSix := strings.CutPrefix(literal, "IPv6:")
+		address, err := netip.ParseAddr(six)
+		return err == nil && address.Is4() != isSix
+	}
+	return true
 }
 
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
-}
-
-// isURI accepts an absolute URI of RFC 3986. url.Parse lets through characters
-// that have to be escaped, so they are looked for first.
+// isURI accepts an absolute URI of RFC 3986. url.Parse checks its parts, but
+// lets through what has to be escaped, so that is looked for first.
 func isURI(s string) bool {
 	const punctuation = "-._~:/?#[]@!$&'()*+,;=%"
 	for i := range len(s) {
 		c := s[i]
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		digit := c >= '0' && c <= '9'
-		if !letter && !digit && strings.IndexByte(punctuation, c) < 0 {
+		escape := c != '%' || i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2])
+		if !escape || !letter && !digit && strings.IndexByte(punctuation, c) < 0 {
 			return false
 		}
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" || len(s) == len(u.Scheme)+1 {
+	if err != nil || u.Scheme == "" || len(s) == len(u.Scheme)+1 || strings.Count(s, "#") > 1 {
 		return false
 	}
-	if scheme := strings.ToLower(u.Scheme); scheme == "http" || scheme == "https" {
+	// Brackets enclose the address of a host and stand nowhere else.
+	if brackets := strings.Count(s, "[") + strings.Count(s, "]"); brackets > 0 && (brackets != 2 || !strings.HasPrefix(u.Host, "[")) {
+		return false
+	}
+	if u.Scheme == "http" || u.Scheme == "https" { // url.Parse made it lower case
 		return u.Hostname() != ""
 	}
 	return true
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f'
 }
 
 func isDate(s string) bool {

@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/reprise-mcp/reprise/elicitation"
 )
@@ -64,8 +66,14 @@ func FuzzValidate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		err := question.Schema().Validate(content)
 		if err != nil {
-			if e, ok := errors.AsType[*elicitation.AnswerError](err); !ok || len(e.Violations) == 0 {
+			e, ok := errors.AsType[*elicitation.AnswerError](err)
+			if !ok || len(e.Violations) == 0 {
 				t.Fatalf("got %v (%T)", err, err)
+			}
+			for _, v := range e.Violations { // only the question speaks
+				if v.Property != "" && !strings.Contains(everythingSchema, `"`+v.Property+`":{`) {
+					t.Fatalf("an error names the property %q", v.Property)
+				}
 			}
 		}
 		if len(content) == 0 {
@@ -78,6 +86,19 @@ func FuzzValidate(f *testing.F) {
 		}
 		if err != nil && decodeErr == nil && json.Valid(content) {
 			t.Fatalf("Decode accepts what Validate refuses: %v", err)
+		}
+		if decodeErr != nil {
+			return
+		}
+		got := reply.Content
+		if n := utf8.RuneCountInString(got.Mail); n < 3 || n > 50 || !utf8.ValidString(got.Plain) {
+			t.Fatalf("a text outside its limits: %+v", got)
+		}
+		if got.Count < 1 || got.Count > 30 || got.Byte != nil && *got.Byte > 9 || got.Ratio != nil && *got.Ratio < -0.5 {
+			t.Fatalf("a number outside its limits: %+v", got)
+		}
+		if n := len(got.Many); n < 1 || n > 2 || n == 2 && got.Many[0] == got.Many[1] || got.Titled != "eu" && got.Titled != "us" {
+			t.Fatalf("a choice outside its limits: %+v", got)
 		}
 	})
 }

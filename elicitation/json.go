@@ -51,7 +51,7 @@ func readObject(src []byte, member func(name []byte, value jsontext.Value) error
 		if err != nil {
 			return err
 		}
-		name := unquote(nil, lent(src, &r.dec, raw))
+		name := unquote(lent(src, &r.dec, raw))
 		raw, err = r.dec.ReadValue()
 		if err != nil {
 			return err
@@ -77,13 +77,13 @@ func lent(src []byte, dec *jsontext.Decoder, v jsontext.Value) jsontext.Value {
 }
 
 // unquote returns the text of a valid JSON string, as a part of v where it
-// holds no escapes and in dst otherwise.
-func unquote(dst []byte, v jsontext.Value) []byte {
+// holds no escapes.
+func unquote(v jsontext.Value) []byte {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return v[1 : len(v)-1]
 	}
-	dst, _ = jsontext.AppendUnquote(dst, v)
-	return dst
+	text, _ := jsontext.AppendUnquote(nil, v)
+	return text
 }
 
 // readArray returns the elements of a valid JSON array.
@@ -111,7 +111,7 @@ func readString(v jsontext.Value) (string, bool) {
 	if v.Kind() != jsontext.KindString {
 		return "", false
 	}
-	return string(unquote(nil, v)), true
+	return string(unquote(v)), true
 }
 
 // foldsTo reports whether name is a misspelling of one of names by letter case

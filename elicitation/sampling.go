@@ -57,8 +57,8 @@ type ModelPreferences struct {
 
 // A SamplingMessage is one message of a conversation with a model.
 type SamplingMessage struct {
-	Role    string // user or assistant
-	Content []Content
+	Role    string    // user or assistant
+	Content []Content // at least one block
 }
 
 // Content is one block of a message (client/sampling, Data Types).
@@ -79,10 +79,10 @@ func TextContent(text string) Content { return Content{Type: "text", Text: text}
 // let through (client/sampling, Result Fields). It is somebody else's text:
 // judge it, do not obey it.
 type SamplingResult struct {
-	Role       string // user or assistant
-	Content    []Content
-	Model      string // the model's name as the client reported it
-	StopReason string // endTurn, stopSequence, maxTokens, toolUse, any other text, or empty
+	Role       string    // user or assistant
+	Content    []Content // may be empty
+	Model      string    // the model's name as the client reported it
+	StopReason string    // endTurn, stopSequence, maxTokens, toolUse, any other text, or empty
 }
 
 // Text returns the text blocks, joined.

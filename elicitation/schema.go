@@ -22,7 +22,19 @@ import (
 // whose properties are strings, numbers, integers, booleans, or choices of one
 // or several values. [NewForm] makes one from a Go type, [ParseSchema] reads
 // one that was written by hand. A Schema is immutable and safe for concurrent
-// use.
+// use. The zero value is no schema.
+//
+// What the formats accept:
+//
+//	email      a Mailbox of RFC 5321 in ASCII: user@example.com, without a
+//	           display name, angle brackets or comments
+//	uri        an absolute URI of RFC 3986 with something behind its scheme, and
+//	           a host if that is http or https. Non-ASCII characters are escaped.
+//	           It may use any scheme, javascript too, and name any host:
+//	           whoever opens it decides what is safe.
+//	date       a full-date of RFC 3339 that the calendar has: 2026-07-28
+//	date-time  a date-time of RFC 3339, offset included: 2026-07-28T12:00:00Z.
+//	           Leap seconds count where they can occur, at 23:59:60 UTC.
 type Schema struct {
 	properties []property
 	index      map[string]int

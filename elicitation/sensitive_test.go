@@ -81,6 +81,7 @@ func TestMentioningASecretIsAllowed(t *testing.T) {
 		"token_count", "max_tokens", "maxTokens", "tokenLimit", "tokens", "tokenizer", "page_token", "nextPageToken", "continuation_token", "keyboard", "key", "keys",
 		"public_key", "primaryKey", "idempotency_key", "sort_key", "monkey", "secretary", "secret_name", "secretName", "password_policy", "passwordLength", "password_hint",
 		"token_type", "token_expiry", "credential_id", "api_key_id", "api_key_name", "pinned", "pin_version", "spin", "shopping", "card", "cardinality", "scorecard",
+		"discard", "passport", "passport_number", "passport_no", "passage", "tokenize", "mapping", "pint", "hairpin", "secretariat", "accessKeyboard", "token_symbol", "private_key_path",
 		"discard", "author", "compass", "passenger", "bypass", "username", "email", "name", "code", "country_code", "zipCode", "note", "account_number_format",
 	} {
 		wantSensitive(t, "name "+name, ask(t, name, map[string]any{"type": "string"}), false)

@@ -76,7 +76,7 @@ func (p *property) check(v jsontext.Value, broken []Violation) []Violation {
 			fail(RuleType, "a string")
 			break
 		}
-		text := unquote(nil, v)
+		text := unquote(v)
 		n := utf8.RuneCount(text)
 		if n < p.minLength {
 			fail(RuleMinLength, "at least "+plural(p.minLength, "character"))
@@ -206,7 +206,7 @@ func (p *property) option(v jsontext.Value) int {
 	if v.Kind() != jsontext.KindString {
 		return -1
 	}
-	text := unquote(nil, v)
+	text := unquote(v)
 	for i := range p.options {
 		if string(text) == p.options[i].value {
 			return i

@@ -167,18 +167,23 @@ func TestValidate(t *testing.T) {
 
 func TestValidateFormats(t *testing.T) {
 	good := map[string][]string{
-		"email": {"a@example.com", "a.b+c@sub.example.com", `"a b"@example.com`, "a@localhost", "o'neil@example.com"},
+		"email": {"a@example.com", "a.b+c@sub.example.com", `"a b"@example.com`, "a@localhost", "o'neil@example.com", `"ab"@example.com`, `"a\"b"@example.com`,
+			"a@1.2.3.4", "a@[127.0.0.1]", "a@[IPv6:::1]", "a@xn--bcher-kva.example"},
 		"uri": {"https://example.com/", "https://example.com", "HTTP://EXAMPLE.COM:8080/a?b=c&d#e", "mailto:a@example.com", "urn:isbn:0451450523",
-			"https://[::1]:80/%20", "file:///etc/hosts", "https://xn--bnk-ela.example/", "tel:+49-89-123"},
+			"https://[::1]:80/%20", "file:///etc/hosts", "https://xn--bnk-ela.example/", "tel:+49-89-123",
+			"javascript:alert(1)", "https://user@example.com/", "https://example.com/?q=%2F#%41", "x://"},
 		"date": {"2026-07-28", "2024-02-29", "0001-01-01", "9999-12-31"},
 		"date-time": {"2026-07-28T12:00:00Z", "2026-07-28T12:00:00.123456789Z", "2026-07-28T23:59:59+14:00", "2026-07-28t12:00:00z",
 			"2016-12-31T23:59:60Z", "2017-01-01T00:59:60+01:00", "2026-07-28T12:00:00-00:00"},
 	}
 	bad := map[string][]string{
 		"email": {"", "a", "@example.com", "a@", "a@b@c", "A <a@example.com>", "<a@example.com>", " a@example.com", "a@example.com ", "a b@example.com",
-			"a@example.com (home)", "a@exa mple.com", "a@example.com, b@example.com", "ä@example.com", "a@bücher.example", "a@example.com\n", "a@example..com"},
+			"a@example.com (home)", "a@exa mple.com", "a@example.com, b@example.com", "ä@example.com", "a@bücher.example", "a@example.com\n", "a@example..com",
+			"a..b@example.com", ".a@example.com", "a.@example.com", "a@example.com.", "a@-example.com", "a@example-", "a@b!c", "a@b_c", "a@x=y.com", `"a"b"@example.com`,
+			"a@[127.0.0.256]", "a@[::1]", "a@[IPv6:127.0.0.1]", "a@[]", "\"a\nb\"@example.com"},
 		"uri": {"", "example.com", "/connect", "//example.com/", "https://", "https:///path", "https:", "https://exa mple.com/", "https://example.com/a b",
-			"https://example.com/%zz", "https://example.com/ä", "https://example.com/\n", "http://[::1", "1http://example.com", ":a", "mailto:", "C:\\x", "https://:80/", "https://a\"b/"},
+			"https://example.com/%zz", "https://example.com/ä", "https://example.com/\n", "http://[::1", "1http://example.com", ":a", "mailto:", "C:\\x", "https://:80/", "https://a\"b/",
+			"https://a/?%zz", "https://a/%4", "https://a/#b#c", "https://a/[x]", "https://a/?[x]", "https://a]b/", "https://a[b]/", "https://[::1]/[", "https://[zz]/", "http:a"},
 		"date": {"", "2026-7-28", "2026-02-30", "2023-02-29", "28.07.2026", "2026-07-28T00:00:00Z", "2026-07-28 ", "20260728", "02026-07-28", "2026-13-01", "２０２６-07-28"},
 		"date-time": {"", "2026-07-28", "2026-07-28T12:00:00", "2026-07-28 12:00:00Z", "2026-07-28T12:00Z", "2026-07-28T24:00:00Z", "2026-07-28T1:00:00Z",
 			"2026-07-28T12:00:00,5Z", "2026-07-28T12:00:00+24:00", "2026-07-28T12:00:00+0100", "2026-07-28T12:00:60Z", "2016-12-31T23:59:61Z", "2026-02-30T00:00:00Z",
@@ -204,6 +209,31 @@ func TestValidateFormats(t *testing.T) {
 	}
 }
 
+// Whatever its size and depth, an answer is judged like any other.
+func TestValidateHugeAnswers(t *testing.T) {
+	schema, err := elicitation.ParseSchema(form(`"note":{"type":"string","maxLength":20},"count":{"type":"integer","maximum":9},
+		"regions":{"type":"array","maxItems":2,"items":{"type":"string","enum":["eu","us"]}}`, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const million = 1_000_000
+	nested := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+	for name, test := range map[string]struct{ content, want string }{
+		"long text":             {`{"note":"` + strings.Repeat("ä", million) + `"}`, `note maxLength`},
+		"long number":           {`{"count":` + strings.Repeat("9", million) + `}`, `count maximum`},
+		"long fraction":         {`{"count":1.` + strings.Repeat("0", million) + `}`, ``},
+		"long list":             {`{"regions":["eu"` + strings.Repeat(`,"us"`, million) + `]}`, `regions uniqueItems; regions maxItems`},
+		"large unknown":         {`{"note":"x","y":[` + strings.Repeat(`{},`, million) + `0]}`, ``},
+		"deep in a property":    {`{"note":` + nested(5_000) + `}`, `note type`},
+		"deep in an unknown":    {`{"other":` + nested(5_000) + `}`, ``},
+		"too deep anywhere":     {`{"other":` + nested(20_000) + `}`, `json`},
+		"too deep, not closed":  {`{"other":` + strings.Repeat("[", million), `json`},
+		"deep objects in array": {`{"regions":[` + strings.Repeat(`{"a":`, 5_000) + `1` + strings.Repeat(`}`, 5_000) + `]}`, `regions type`},
+	} {
+		t.Run(name, func(t *testing.T) { wantViolations(t, schema.Validate([]byte(test.content)), test.want) })
+	}
+}
+
 // An error must be fit for a log: it tells the rule and never the answer.
 func TestAnswerErrorHoldsNoAnswer(t *testing.T) {
 	const needle = "S3CRET"
@@ -225,6 +255,38 @@ func TestAnswerErrorHoldsNoAnswer(t *testing.T) {
 			if err == nil {
 				err = schema.Validate(content)
 			}
+			if err == nil || strings.Contains(err.Error(), needle) {
+				t.Errorf("%s: %v", response, err)
+			}
+		}
+	}
+
+	type answer struct {
+		Small int8     `json:"small"`
+		Float *float32 `json:"float"`
+		When  *string  `json:"when" format:"date"`
+		Site  *string  `json:"site" format:"uri"`
+	}
+	question := elicitation.MustForm[answer]()
+	for _, content := range []string{
+		`{"small":83636}`, `{"small":1,"float":8.3636e83636}`, `{"small":1,"float":8.3636e99}`, `{"small":1,"when":"S3CRET"}`, `{"small":1,"site":"http://S3CRET:83636z/"}`,
+	} {
+		_, err := question.Decode([]byte(`{"action":"accept","content":` + content + `}`))
+		if err == nil || strings.Contains(err.Error(), needle) || strings.Contains(err.Error(), "3636") {
+			t.Errorf("%s: %v", content, err)
+		}
+	}
+	sampling, err := elicitation.NewSampling(elicitation.SamplingRequest{MaxTokens: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, response := range []string{
+		`{"role":"S3CRET","model":"m","content":[]}`, `{"role":"user","model":["S3CRET"],"content":[]}`, `{"role":"user","model":"m","content":{"type":"S3CRET"}}`,
+		`{"roots":[{"uri":"https://S3CRET/"}]}`, `{"roots":["S3CRET"]}`, `{"roots":"S3CRET"}`,
+	} {
+		_, samplingErr := sampling.Decode([]byte(response))
+		_, rootsErr := elicitation.NewRoots().Decode([]byte(response))
+		for _, err := range []error{samplingErr, rootsErr} {
 			if err == nil || strings.Contains(err.Error(), needle) {
 				t.Errorf("%s: %v", response, err)
 			}

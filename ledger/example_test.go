@@ -6,6 +6,7 @@ package ledger_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,4 +48,38 @@ func Example() {
 	// deploying
 	// redeemed before (completed): v42 is live
 	// redeemed before, with other answers
+}
+
+// The quota keeps one caller from filling the ledger for the others.
+func ExampleMemory() {
+	ctx := context.Background()
+	now := time.Now()
+	led := ledger.Memory{Flows: 1_000, PerOwner: 2}
+	alice, bob := [16]byte{1}, [16]byte{2}
+
+	for i, owner := range [][16]byte{alice, alice, alice, bob} {
+		_, won, err := led.Claim(ctx, now, ledger.Claim{Flow: ledger.FlowID{byte(i)}, Owner: owner, Expires: now.Add(time.Hour)})
+		fmt.Println(won, errors.Is(err, ledger.ErrQuota))
+	}
+	// Output:
+	// true false
+	// true false
+	// false true
+	// true false
+}
+
+// Whether a claim that failed may have burnt the flow.
+func ExampleUnavailableError() {
+	var led ledger.Memory
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	now := time.Now()
+	_, _, err := led.Claim(gone, now, ledger.Claim{Flow: ledger.FlowID{1}, Expires: now.Add(time.Hour)})
+	if store, ok := errors.AsType[*ledger.UnavailableError](err); ok {
+		fmt.Println(store.Op, store.Unknown)
+		fmt.Println(err)
+	}
+	// Output:
+	// claim false
+	// ledger: claim: context canceled; nothing was burnt, the same request can be tried again once the store is back
 }

@@ -97,6 +97,7 @@ func (s Status) String() string {
 
 // A Record is what stands in the ledger about a flow. The zero value says that there is nothing.
 type Record struct {
+	// Status is how far the flow has come.
 	Status Status
 
 	// Fingerprint is that of the claim that won.
@@ -177,14 +178,20 @@ type UnavailableError struct {
 
 // Error tells the cause and what it means for the flow.
 func (e *UnavailableError) Error() string {
+	means := "nothing was burnt, the same request can be tried again once the store is back"
 	switch {
-	case e.Unknown && e.Op == "claim":
-		return fmt.Sprintf("ledger: %s: %v; the store's reply was lost and the claim may stand: look at what the effect changes before beginning a new flow", e.Op, e.Err)
+	case e.Op == "claim" && e.Unknown:
+		means = "the store's reply was lost and the claim may stand: look at what the effect changes before beginning a new flow"
+	case e.Op == "complete" && e.Unknown:
+		means = "the store's reply was lost: the flow is spent and its result may be on record"
+	case e.Op == "complete":
+		means = "the flow stays claimed without a result; complete it again once the store is back"
 	case e.Unknown:
-		return fmt.Sprintf("ledger: %s: %v; the store's reply was lost and it may have been done", e.Op, e.Err)
-	default:
-		return fmt.Sprintf("ledger: %s: %v; nothing was burnt, the same request can be tried again once the store is back", e.Op, e.Err)
+		means = "the store's reply was lost and it may have been done"
+	case e.Op != "claim" && e.Op != "lookup":
+		return fmt.Sprintf("ledger: %s: %v", e.Op, e.Err)
 	}
+	return fmt.Sprintf("ledger: %s: %v; %s", e.Op, e.Err, means)
 }
 
 // Unwrap returns the cause.

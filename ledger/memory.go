@@ -5,27 +5,28 @@ package ledger
 
 import (
 	"bytes"
+	"container/heap"
 	"context"
 	"sync"
 	"time"
 )
 
 // Memory is a [Ledger] for a single process. The zero value is ready for use and must not be copied. Set the fields
-// before the first call; they bound what it holds, at about 30 MB for the defaults with no results, and 64 MiB of results.
+// before the first call; they bound what it holds, by default at about 20 MB for flows and 64 MiB for results.
 //
 // It forgets everything when the process ends. See the package documentation for where that is safe.
 //
 // Every call answers at once; ctx only matters if it is done before. Expired records are dropped bit by bit while
 // others are claimed, and all of them before a claim is refused for lack of room.
 type Memory struct {
-	// Flows is how many flows it holds. Zero means 100,000. More are refused with ErrFull.
+	// Flows is how many flows it holds. Zero or less means 100,000. More are refused with ErrFull.
 	Flows int
 
-	// PerOwner is how many of them may count against one owner. Zero means 1,000. More are refused with ErrQuota.
+	// PerOwner is how many of them may count against one owner. Zero or less means 1,000. More are refused with ErrQuota.
 	// All anonymous callers are one owner.
 	PerOwner int
 
-	// ResultBytes is the sum of the lengths of all results that it holds. Zero means 64 MiB. Results beyond it are
+	// ResultBytes is the sum of the lengths of all results that it holds. Zero or less means 64 MiB. Results beyond it are
 	// refused with ErrFull. One owner may use as much of it as of Flows: the part PerOwner/Flows, but always at
 	// least MaxResult; beyond that, ErrQuota.
 	ResultBytes int
@@ -33,7 +34,7 @@ type Memory struct {
 	mu     sync.Mutex
 	flows  map[FlowID]*entry
 	owners map[[16]byte]*usage
-	expiry []expiring // a heap, the earliest first
+	expiry queue
 	bytes  int
 }
 
@@ -42,6 +43,7 @@ type entry struct {
 	flow        FlowID
 	owner       [16]byte
 	usage       *usage
+	expires     int64 // Unix milliseconds, rounded up
 	fingerprint [32]byte
 	completed   bool
 	result      []byte
@@ -101,9 +103,9 @@ func (m *Memory) Claim(ctx context.Context, now time.Time, c Claim) (Record, boo
 		m.owners[c.Owner] = u
 	}
 	u.flows++
-	e := &entry{flow: c.Flow, owner: c.Owner, usage: u, fingerprint: c.Fingerprint}
+	e := &entry{flow: c.Flow, owner: c.Owner, usage: u, expires: ceilMilli(c.Expires), fingerprint: c.Fingerprint}
 	m.flows[c.Flow] = e
-	m.push(expiring{ceilMilli(c.Expires), e})
+	heap.Push(&m.expiry, e)
 	return e.record(), true, nil
 }
 
@@ -144,7 +146,7 @@ func (m *Memory) capacity() int { return orDefault(m.Flows, 100_000) }
 func (m *Memory) perOwner() int { return orDefault(m.PerOwner, 1_000) }
 
 func orDefault(n, otherwise int) int {
-	if n == 0 {
+	if n <= 0 {
 		return otherwise
 	}
 	return n
@@ -162,8 +164,8 @@ func (m *Memory) room(owner [16]byte) error {
 
 // forget drops at most n records that have expired, the oldest first.
 func (m *Memory) forget(now time.Time, n int) {
-	for ; n > 0 && len(m.expiry) > 0 && now.UnixMilli() >= m.expiry[0].at; n-- {
-		e := m.pop().entry
+	for ; n > 0 && len(m.expiry) > 0 && now.UnixMilli() >= m.expiry[0].expires; n-- {
+		e := heap.Pop(&m.expiry).(*entry)
 		delete(m.flows, e.flow)
 		m.bytes -= len(e.result)
 		e.usage.bytes -= len(e.result)
@@ -176,45 +178,18 @@ func (m *Memory) forget(now time.Time, n int) {
 // ceilMilli rounds up, so that a record never goes before its time.
 func ceilMilli(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() }
 
-// The heap is written out because container/heap would box every item.
+// A queue is a [heap.Interface] of entries, the one that expires first in front.
+type queue []*entry
 
-type expiring struct {
-	at    int64 // Unix milliseconds
-	entry *entry
-}
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].expires < q[j].expires }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(*entry)) }
 
-func (m *Memory) push(x expiring) {
-	h := append(m.expiry, x)
-	i := len(h) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if h[parent].at <= x.at {
-			break
-		}
-		h[i] = h[parent]
-		i = parent
-	}
-	h[i] = x
-	m.expiry = h
-}
-
-func (m *Memory) pop() expiring {
-	h := m.expiry
-	top, last := h[0], h[len(h)-1]
-	h[len(h)-1] = expiring{}
-	h = h[:len(h)-1]
-	for i := 0; len(h) > 0; {
-		child := 2*i + 1
-		if child+1 < len(h) && h[child+1].at < h[child].at {
-			child++
-		}
-		if child >= len(h) || last.at <= h[child].at {
-			h[i] = last
-			break
-		}
-		h[i] = h[child]
-		i = child
-	}
-	m.expiry = h
-	return top
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	e := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return e
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func mustWin(t testing.TB, m *ledger.Memory, now time.Time, c ledger.Claim) {
 }
 
 func TestMemoryDefaultQuota(t *testing.T) {
-	var m ledger.Memory
+	m := ledger.Memory{Flows: -1, PerOwner: -1} // no less than the defaults
 	for n := range uint64(1000) {
 		mustWin(t, &m, epoch, claim(n, 1, epoch.Add(time.Hour)))
 	}
@@ -175,6 +176,51 @@ func TestMemoryStaysSmall(t *testing.T) {
 		t.Errorf("heap grew from %d to %d bytes", before, after)
 	}
 	runtime.KeepAlive(&m)
+}
+
+// At that very instant, no earlier and no later.
+func TestMemoryForgetsAtTheExactInstant(t *testing.T) {
+	m := ledger.Memory{Flows: 1}
+	end := epoch.Add(time.Hour)
+	mustWin(t, &m, epoch, claim(1, 1, end))
+	next := claim(2, 2, end.Add(time.Hour))
+	if _, won, err := m.Claim(t.Context(), end.Add(-1), next); won || !errors.Is(err, ledger.ErrFull) {
+		t.Errorf("a nanosecond before: %v, %v; want ErrFull", won, err)
+	}
+	mustWin(t, &m, end, next)
+	if r, err := m.Lookup(t.Context(), end, claim(1, 1, end).Flow); r.Status != ledger.Unspent || err != nil {
+		t.Errorf("the expired flow is %v, %v", r.Status, err)
+	}
+}
+
+func TestStatusText(t *testing.T) {
+	for s, want := range map[ledger.Status]string{ledger.Unspent: "unspent", ledger.Claimed: "claimed", ledger.Completed: "completed", 9: "Status(9)"} {
+		if got := s.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// What a person reads in the log must say whether the flow is spent.
+func TestUnavailableErrorSaysWhatItMeans(t *testing.T) {
+	cause := errors.New("no answer")
+	for _, test := range []struct {
+		op      string
+		unknown bool
+		says    string
+	}{
+		{"lookup", false, "nothing was burnt"},
+		{"claim", false, "nothing was burnt"},
+		{"claim", true, "the claim may stand"},
+		{"complete", false, "stays claimed"},
+		{"complete", true, "the flow is spent"},
+		{"open", false, "ledger: open: no answer"},
+	} {
+		err := error(&ledger.UnavailableError{Op: test.op, Err: cause, Unknown: test.unknown})
+		if !strings.Contains(err.Error(), test.says) || !errors.Is(err, cause) || test.unknown && strings.Contains(err.Error(), "nothing was burnt") {
+			t.Errorf("%s, unknown %v: %v", test.op, test.unknown, err)
+		}
+	}
 }
 
 func BenchmarkMemoryClaim(b *testing.B) {

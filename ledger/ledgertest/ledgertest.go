@@ -71,6 +71,7 @@ func Run(t *testing.T, impl Implementation) {
 		{"results_are_opaque", testResults, false},
 		{"flows_are_independent", testIndependent, false},
 		{"kept_until_expiry", testKept, false},
+		{"clocks_apart", testClocksApart, false},
 		{"expired_claim", testExpiredClaim, false},
 		{"quota", testQuota, false},
 		{"quota_raced", testQuotaRaced, false},
@@ -479,6 +480,21 @@ func testKept(t *testing.T, impl Implementation) {
 		c := f.claim(i, i, 999)
 		c.Expires = last.Add(time.Hour)
 		f.loses(last, c, want)
+	}
+}
+
+// Replicas whose clocks disagree by less than a record's life agree about the record.
+func testClocksApart(t *testing.T, impl Implementation) {
+	f := open(t, impl, Limits{})
+	f.wins(f.now, f.claim(1, 1, 1))
+	stands := ledger.Record{Status: ledger.Claimed, Fingerprint: fingerprint(1)}
+	for i, apart := range []time.Duration{-time.Hour, -time.Minute, -time.Millisecond, time.Millisecond, time.Minute, time.Hour - 1} {
+		now := f.now.Add(apart)
+		f.holds(now, flowID(1), stands)
+		f.loses(now, f.claim(1, 2, 2), stands)
+		f.wins(now, f.claim(10+i, 2, 2)) // which may sweep, by that clock
+		f.holds(f.now, flowID(1), stands)
+		f.loses(f.now, f.claim(1, 2, 2), stands)
 	}
 }
 

@@ -61,9 +61,9 @@ const (
 
 // A SchemaError says that a file holds something else than a ledger this version can read. Nothing in it was changed.
 type SchemaError struct {
-	Path  string
-	Found int // the version of the ledger in the file; 0 if it is no ledger at all
-	Known int // the newest version that this package can read
+	Path  string // of the file
+	Found int    // the version of the ledger in the file; 0 if it is no ledger at all
+	Known int    // the newest version that this package can read
 }
 
 // Error says what to do.
@@ -93,6 +93,18 @@ type sqlite struct {
 type writer struct {
 	conn                           *sql.Conn
 	claim, lookup, complete, sweep *sql.Stmt
+}
+
+// finalize closes the statements. It comes before the end of the connection: SQLite keeps a closed one alive, with its
+// locks, for as long as it has statements, and database/sql does not track those of a sql.Conn.
+func (w *writer) finalize() error {
+	var errs []error
+	for _, stmt := range []*sql.Stmt{w.claim, w.lookup, w.complete, w.sweep} {
+		if stmt != nil {
+			errs = append(errs, stmt.Close())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // creating keeps Opens of one process from creating a file while another has it open: closing any descriptor of a file
@@ -151,7 +163,7 @@ func ensureFile(path string) (string, fs.FileInfo, error) {
 	}
 	switch {
 	case err != nil:
-		return "", nil, &ledger.UnavailableError{Op: "open", Err: err}
+		return "", nil, &ledger.UnavailableError{Op: "open", Err: explain(err)}
 	case !info.Mode().IsRegular():
 		return "", nil, fmt.Errorf("sqlledger: %s is not a regular file; name another", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o002 != 0:
@@ -326,6 +338,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
+			w.finalize()
 			conn.Close()
 			return err
 		}
@@ -336,6 +349,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 
 // disconnect throws the writer's connection away, and with it a transaction that may be open on it.
 func (s *sqlite) disconnect() {
+	s.writer.finalize()
 	s.writer.conn.Raw(func(any) error { return sqldriver.ErrBadConn })
 	s.writer.conn.Close()
 	s.writer = nil
@@ -509,7 +523,7 @@ func (s *sqlite) lookup(ctx context.Context, flow ledger.FlowID) (ledger.Record,
 func (s *sqlite) close() error {
 	var errs []error
 	if s.writer != nil {
-		errs = append(errs, s.writer.conn.Close())
+		errs = append(errs, s.writer.finalize(), s.writer.conn.Close())
 	}
 	for _, db := range []*sql.DB{s.readers, s.writers} {
 		if db != nil {
@@ -529,7 +543,11 @@ func resultCode(err error) int {
 
 // explain says what to do about an error.
 func explain(err error) error {
-	switch resultCode(err) {
+	code := resultCode(err)
+	if errors.Is(err, fs.ErrPermission) {
+		code = sqlite3.SQLITE_PERM
+	}
+	switch code {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("another process keeps the ledger file locked; look for one that is stopped, or a tool that has it open: %w", err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:

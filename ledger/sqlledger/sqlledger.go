@@ -11,9 +11,10 @@
 //	defer led.Close()
 //
 // Several processes may have the same file open; of their claims on a flow one wins. The file must be on a local disk:
-// network file systems do not keep the locks that this rests on. It is made with mode 0600, and beside it SQLite keeps
-// two more whose names end in -wal and -shm, which belong to it. Nobody may remove or replace any of them while a process
-// runs: that would forget every claim. A ledger whose file is gone from its path refuses to answer.
+// network file systems do not keep the locks that this rests on. It is made with mode 0600, and while it is open SQLite
+// keeps two more beside it whose names end in -wal and -shm, which hold claims too. After a crash they stay, and the next
+// Open reads them. Nobody may remove or replace any of them while a flow is live: that would forget claims. A ledger
+// whose file is gone from its path refuses to answer.
 //
 // # Durability
 //
@@ -26,14 +27,18 @@
 // The quota counts in the transaction that claims, across all processes; its cost grows with the number of live flows
 // that the owner has. There is no capacity other than the disk's: a full disk refuses with an error that wraps both
 // [ledger.ErrFull] and an [*ledger.UnavailableError]. Expired records are deleted in batches while others are claimed,
-// faster than new ones come in, and their space is used again. A flow without a result takes about 250 bytes.
+// faster than new ones come in, and their space is used again. A flow without a result takes about 200 bytes.
 //
 // # Failure
 //
 // A file that is locked by somebody else, read-only, damaged or full, a disk that does not answer and a closed ledger
-// all give an [*ledger.UnavailableError] within the time that [Config] states. Its Unknown is true only when the
-// transaction may have been written: when the caller gave up, or the disk failed, while it was being committed. Nothing
-// needs to be done for the ledger to work again once the cause is gone, except where the file was replaced.
+// all give an [*ledger.UnavailableError] within the time that [Config] states. Nothing needs to be done for the ledger
+// to work again once the cause is gone, except where the file was replaced.
+//
+// Its Unknown is true, because the transaction may have been written, in two cases only: the context ended, or twice
+// Config.Wait passed, while it was being committed; or the disk reported an error, other than being full, for the
+// commit itself. Until then everything is rolled back, and a call that still waits for its turn is withdrawn. A process
+// that is killed answers nobody: a claim that it was committing may stand.
 package sqlledger
 
 import (
