@@ -295,7 +295,7 @@ func (p *property) renderTitled() string {
 
 // ParseSchema reads a requestedSchema that was written by hand. It accepts
 // exactly what the specification's schema.json names: an object with "type",
-// "properties" and optionally "required" and "$schema"; and in each property
+// "properties" and optionally "required" and "$schema" ("additionalProperties": false is passed over); and in each property
 // the members that schema.json lists for a string, number, boolean or enum
 // schema, the legacy "enumNames" included. Any other keyword is refused, even
 // a harmless one of JSON Schema: one client would enforce it and the next
@@ -321,6 +321,9 @@ func ParseSchema(json []byte) (*Schema, error) {
 			rawProps = value
 		case "required":
 			required, ok = readStrings(value)
+		case "additionalProperties":
+			// What generators of schemas write for a Go struct. It says nothing: what was not asked is ignored anyhow.
+			ok = string(value) == "false"
 		default:
 			return &SchemaError{Reason: fmt.Sprintf(`%q is not allowed; a form has "type", "properties", "required" and "$schema"`, name)}
 		}

@@ -73,7 +73,8 @@ func TestParseSchemaRefused(t *testing.T) {
 		{"no properties", `{"type":"object"}`, "", `"properties"`},
 		{"empty properties", `{"type":"object","properties":{}}`, "", "without showing it"},
 		{"properties that are no object", `{"type":"object","properties":[]}`, "", "object"},
-		{"additionalProperties", string(form(`"a":{"type":"string"}`, `,"additionalProperties":false`)), "", "additionalProperties"},
+		{"additionalProperties", string(form(`"a":{"type":"string"}`, `,"additionalProperties":{"type":"string"}`)), "", "additionalProperties"},
+		{"additionalProperties true", string(form(`"a":{"type":"string"}`, `,"additionalProperties":true`)), "", "additionalProperties"},
 		{"title of the form", string(form(`"a":{"type":"string"}`, `,"title":"T"`)), "", `"title"`},
 		{"$schema that is no string", string(form(`"a":{"type":"string"}`, `,"$schema":7`)), "", "$schema"},
 		{"required that is no list", string(form(`"a":{"type":"string"}`, `,"required":"a"`)), "", "required"},
@@ -146,5 +147,19 @@ func TestParseSchemaRefused(t *testing.T) {
 				t.Errorf("got property %q, %v; want %q and %q", e.Property, e, test.property, test.says)
 			}
 		})
+	}
+}
+
+// What a generator writes for a struct is no reason to refuse a form.
+func TestAdditionalPropertiesFalseSaysNothing(t *testing.T) {
+	s, err := elicitation.ParseSchema(form(`"a":{"type":"string"}`, `,"additionalProperties": false`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(s.JSON()), `{"type":"object","properties":{"a":{"type":"string"}}}`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if err := s.Validate([]byte(`{"a":"x","b":1}`)); err != nil {
+		t.Error(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reprise-mcp/reprise"
 	"github.com/reprise-mcp/reprise/requeststate"
@@ -164,5 +165,35 @@ func TestWhatProtectIsFor(t *testing.T) {
 	event(t, post(bare, request("tools/call", `{}`, answerQ(`"name":"t"`, "made up", `{"action":"accept","content":{"a":"much too long"}}`))))
 	if s.deeds.Load() != 1 {
 		t.Error("the SDK has become careful; look at what Protect is for")
+	}
+}
+
+// A handler may take its schema from the Go type, as those of the SDK do.
+func TestProtectTakesGeneratedSchemas(t *testing.T) {
+	type answer struct {
+		Name string `json:"name"`
+	}
+	schema, err := jsonschema.For[answer](nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &service{server: mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil), log: &syncBuffer{}}
+	mcp.AddTool(s.server, &mcp.Tool{Name: "t"}, func(_ context.Context, req *mcp.CallToolRequest, _ map[string]any) (*mcp.CallToolResult, any, error) {
+		if req.Params.InputResponses != nil {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil, nil
+		}
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": &mcp.ElicitParams{Message: "Who?", RequestedSchema: schema}}}, nil, nil
+	})
+	if s.adapter, err = New(s.server, Config{Engine: engineFor(t, requeststate.AES256GCM, s.log), Identity: Anonymous()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.adapter.Protect(reprise.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	h := NewHTTPHandler(s.server, nil)
+	token := state(t, event(t, post(h, request("tools/call", forms, `"name":"t"`))))
+	r := event(t, post(h, request("tools/call", forms, answerQ(`"name":"t"`, token, `{"action":"accept","content":{"name":"Ann"}}`))))
+	if r.Error != nil || !strings.Contains(string(r.Result["content"]), "done") {
+		t.Errorf("%s, %+v", r.Result, r.Error)
 	}
 }
