@@ -47,6 +47,8 @@ func entryOfJSON(line []byte) (*Entry, error) {
 			e.Client = text(value)
 		case "violation":
 			e.Violation = text(value)
+		case "redacted":
+			e.Redacted = value.Kind() == 't'
 		case "legacy":
 			e.Legacy = value.Kind() == 't'
 		case "http":

@@ -24,7 +24,8 @@
 //	txtar     the conversations of go-sdk's tests: sections named client and server
 //
 // A wrapped message is {"message": {...}, "direction": "client" or "server", "http": {"headers": {...}, "status": N}, "client": "...",
-// "legacy": true, "violation": "..."}. Everything but the message may be left out. A violation says what is wrong on purpose.
+// "legacy": true, "violation": "...", "redacted": true}. Everything but the message may be left out. A violation says what is
+// wrong on purpose.
 package transcript
 
 import (
@@ -58,6 +59,7 @@ type Entry struct {
 	Client    string            // which client it was, where several are in one recording; may be empty
 	Legacy    bool              // recorded as part of a conversation of an older revision
 	Violation string            // what is wrong with it on purpose; empty: nothing
+	Redacted  bool              // values in states and answers are not what was sent; see package record
 }
 
 // Format is the form of a recording. The zero value means that it is recognised by its first bytes.

@@ -36,7 +36,13 @@ type serving struct {
 
 func serve(t *testing.T, dir string, env []string, args ...string) *serving {
 	t.Helper()
-	s := &serving{t: t, cmd: process(t, append([]string{"deploy-server"}, args...)...), stderr: filepath.Join(t.TempDir(), "stderr")}
+	return listening(t, dir, env, append([]string{"deploy-server"}, args...)...)
+}
+
+// listening is a command that says where it listens.
+func listening(t *testing.T, dir string, env []string, args ...string) *serving {
+	t.Helper()
+	s := &serving{t: t, cmd: process(t, args...), stderr: filepath.Join(t.TempDir(), "stderr")}
 	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), env...)
 	stderr, err := os.Create(s.stderr)
 	if err != nil {

@@ -25,6 +25,7 @@ Usage:
 	reprise demo            show a confirmed deployment on three replicas, and every way of cheating fail
 	reprise deploy-server   serve the deployment of releases over MCP
 	reprise check           check recordings of MCP messages against revision 2026-07-28
+	reprise record          record what passes between a client and a server
 	reprise keys            make and list the keys that seal requestState
 	reprise state           look into a requestState with the keys
 
@@ -33,7 +34,7 @@ Every command explains itself with --help.
 
 // What goes where: results and what a program may read go to standard output, everything said to a person about a
 // failure goes to standard error, one line, beginning with "reprise: ". Exit status 0 is success, 1 is a failure, and 2 is
-// a command line that is not understood.
+// a command line that is not understood. Where record runs another command, all that is that command's.
 
 type command struct {
 	name string
@@ -49,6 +50,7 @@ var commands = []command{
 	{"demo", runDemo},
 	{"deploy-server", runDeployServer},
 	{"check", runCheck},
+	{"record", runRecord},
 	{"keys", runKeys},
 	{"state", runState},
 }
@@ -78,6 +80,9 @@ func run(ctx context.Context, args []string, std streams) int {
 		err := c.run(ctx, args[1:], std)
 		if err == nil || errors.Is(err, flag.ErrHelp) {
 			return 0
+		}
+		if status, ok := errors.AsType[exitStatus](err); ok {
+			return int(status)
 		}
 		fmt.Fprintf(std.err, "reprise: %v\n", err)
 		var usage *usageError

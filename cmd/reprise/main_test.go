@@ -247,6 +247,17 @@ func TestExitStatus(t *testing.T) {
 		{"deploy-server --seed --listen 127.0.0.1", 2},
 		{"deploy-server --seed --listen 127.0.0.1:0", 2},
 		{"deploy-server --seed staging", 2},
+
+		{"record -o r.jsonl -- none/server", 1},
+		{"record -o none/r.jsonl -- reprise keys new", 1},
+		{"record -o r.jsonl --upstream http://127.0.0.1:1/mcp --listen 127.0.0.1:99999", 2},
+		{"record -o r.jsonl --upstream http://127.0.0.1:1/mcp --listen 0.0.0.0:0", 2},
+		{"record -o r.jsonl --upstream ftp://127.0.0.1/mcp", 2},
+		{"record -o r.jsonl --upstream http://a:b@127.0.0.1/mcp", 2},
+		{"record -o r.jsonl --upstream http://127.0.0.1:1/mcp -- reprise keys new", 2},
+		{"record -o r.jsonl", 2},
+		{"record -- reprise keys new", 2},
+		{"record -o r.jsonl -- reprise keys new", 0},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			t.Parallel()

@@ -38,6 +38,7 @@ var rooms = map[string][]string{
 	"wirecheck":    {jsontext, module + "/internal/scan", module + "/transcript", module + "/wire", module + "/elicitation"},
 	"":             {module + "/requeststate", module + "/elicitation", module + "/ledger", module + "/wire"},
 
+	"transcript/record": {jsontext, module + "/wire"},
 	"ledger/ledgertest": {module + "/ledger"},
 	"ledger/sqlledger":  {module + "/ledger", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
 	"sdk/gosdk": {jsontext, module, module + "/elicitation", module + "/requeststate", module + "/wire", goSDK,
