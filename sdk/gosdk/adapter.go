@@ -211,7 +211,7 @@ func targetOf(method string, req mcp.Request) (target, string) {
 	return target{method: method}, ""
 }
 
-// answer makes the result that the SDK cannot make: an input_required result with its own members only.
+// answer makes the result that the SDK cannot make: an input_required result without members of other results.
 func answer(out *reprise.Outcome) (mcp.Result, error) {
 	var protocol *wire.Error
 	switch {
@@ -243,13 +243,23 @@ func toolError(err error) (mcp.Result, error) {
 	return &rawResult{body: body}, nil
 }
 
-// rawResult is a result that decides about its own bytes.
+// rawResult is a result that decides about its own bytes, but for _meta, in which the SDK says which server it is from.
 type rawResult struct {
 	mcp.ResultBase
-	body []byte
+	body []byte // an object with members
 }
 
-func (r *rawResult) MarshalJSON() ([]byte, error) { return r.body, nil }
+func (r *rawResult) MarshalJSON() ([]byte, error) {
+	if len(r.Meta) == 0 {
+		return r.body, nil
+	}
+	meta, err := json.Marshal(r.Meta)
+	if err != nil {
+		return nil, err
+	}
+	b := append(slices.Clip(r.body[:len(r.body)-1]), `,"_meta":`...)
+	return append(append(b, meta...), '}'), nil
+}
 
 // protect runs a handler of the SDK's under [reprise.Engine.Protect].
 func (a *Adapter) protect(ctx context.Context, method string, t target, r *round, o reprise.Options, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {

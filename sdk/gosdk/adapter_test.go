@@ -188,7 +188,7 @@ const (
 	accept = `{"action":"accept","content":{"decision":"approve"}}`
 )
 
-// state is the requestState of an input_required result that has its three members and no others.
+// state is the requestState of an input_required result that has its three members and says which server it is from.
 func state(t testing.TB, r reply) string {
 	t.Helper()
 	var names []string
@@ -196,7 +196,7 @@ func state(t testing.TB, r reply) string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if !slices.Equal(names, []string{"inputRequests", "requestState", "resultType"}) || string(r.Result["resultType"]) != `"input_required"` {
+	if !slices.Equal(names, []string{"_meta", "inputRequests", "requestState", "resultType"}) || !bytes.Contains(r.Result["_meta"], []byte(`{"io.modelcontextprotocol/serverInfo":{"name":`)) || string(r.Result["resultType"]) != `"input_required"` {
 		t.Fatalf("want an input_required result, got %v, error %+v", names, r.Error)
 	}
 	var s string

@@ -140,8 +140,8 @@ var carriers = []struct {
 	{request{method: "resources/read", name: "release://log"}, `done [{"uri":"release://log","text":"approved"}]`},
 }
 
-// Asked by one replica, answered at the other, under an id of its own each time. A result that asks has its own three members:
-// no content, and no hint that it may be cached.
+// Asked by one replica, answered at the other, under an id of its own each time. A result that asks has its own three members and
+// says which server it is from: no content, and no hint that it may be cached.
 func TestWireRoundTrip(t *testing.T) {
 	everywhere(t, func(t *testing.T, p pair) {
 		for i, c := range carriers {
@@ -150,7 +150,7 @@ func TestWireRoundTrip(t *testing.T) {
 				q := c.request
 				q.id = id
 				asked := asks(t, q).want(t, "asks confirm")
-				if members := slices.Sorted(maps.Keys(asked.result)); !slices.Equal(members, []string{"inputRequests", "requestState", "resultType"}) {
+				if members := slices.Sorted(maps.Keys(asked.result)); !slices.Equal(members, []string{"_meta", "inputRequests", "requestState", "resultType"}) {
 					t.Errorf("%s: an input_required result has the members %q", q.method, members)
 				}
 				if asked.id != id {
@@ -565,12 +565,12 @@ func TestWireSeveralQuestions(t *testing.T) {
 	})
 }
 
-// A state without questions is asked for by nobody who has not been told to retry: it has two members.
+// A state without questions is asked for by nobody who has not been told to retry: it has no inputRequests.
 func TestWireStateAlone(t *testing.T) {
 	wait := request{name: "wait", capabilities: `{}`}
 	everywhere(t, func(t *testing.T, p pair) {
 		a := p.doors[0](t, wait)
-		if len(a.result) != 2 || string(a.result["resultType"]) != `"input_required"` {
+		if len(a.result) != 3 || a.result["inputRequests"] != nil || string(a.result["resultType"]) != `"input_required"` {
 			t.Errorf("got %s", a.outcome())
 		}
 		p.doors[1](t, wait.with(a.state(t), "")).want(t, `done {"done":true,"outcome":"ready"}`)
