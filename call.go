@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -46,6 +47,10 @@ type Call struct {
 	missing  []elicitation.Kind    // kinds asked that the client did not declare
 	failed   error                 // ends the call whatever the handler returns
 	drifted  bool
+	busy     []string // keys of pages that the user has not finished
+	shown    []shown  // for the audit record, if there is one
+	noted    []slog.Attr
+	executed bool // the effect of [Do] returned no error
 }
 
 type pendingQuestion struct {
@@ -193,6 +198,7 @@ func look[T any](c *Call, into *Answer[T], key string, q elicitation.Question[T]
 			*into = Answer[T]{call: c, key: key, reply: reply, trusted: asked}
 			c.answered = true
 			if before < 0 {
+				c.show(key, q.Kind(), q.Params, message, reply.Action)
 				c.used = append(c.used, requeststate.Answer{Key: key, Pin: pin, Response: response})
 			}
 			return nil
@@ -222,7 +228,7 @@ func look[T any](c *Call, into *Answer[T], key string, q elicitation.Question[T]
 // the same one has an answer; asked says that a sealed state vouches for that.
 func (c *Call) response(key string, pin requeststate.Digest) (response []byte, asked, found bool) {
 	for _, a := range c.state.Answers {
-		if a.Key == key {
+		if a.Key == key && !slices.Contains(c.busy, key) {
 			if a.Pin == pin {
 				return a.Response, true, true
 			}
@@ -231,6 +237,7 @@ func (c *Call) response(key string, pin requeststate.Digest) (response []byte, a
 		}
 	}
 	raw, sent := c.req.Responses[key]
+	sent = sent && !slices.Contains(c.busy, key)
 	if c.resumed {
 		for _, q := range c.state.Questions {
 			if q.Key == key {

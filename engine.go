@@ -37,6 +37,11 @@ type Config struct {
 	// Logger receives one record for each refusal, with the reason that the client is not told. It never receives a
 	// requestState or an answer. Nil means slog.Default().
 	Logger *slog.Logger
+
+	// Audit receives one record for each flow that [Engine.Run] brought to its end, with what was asked, what the client
+	// reported and whether anything was executed. It says who asked, so keep it where that may be kept. Nil means none.
+	// See [Call.Audit].
+	Audit *slog.Logger
 }
 
 // Options is how one tool, prompt or resource wants its questions handled. The zero value is the strict choice.
@@ -67,6 +72,10 @@ type Options struct {
 
 	// Rounds bounds the rounds of questions of one flow. Default (0): 8, since clients stop by themselves at eight to ten.
 	Rounds int
+
+	// Wait is how long a request waits in [Visit] for a user who is still busy on the page, before the round ends and the
+	// client is asked again. Default (0): 5 seconds.
+	Wait time.Duration
 }
 
 // Request is one tools/call, prompts/get or resources/read as the transport received it.
@@ -98,6 +107,7 @@ type Engine struct {
 	sealer *requeststate.Sealer
 	ledger ledger.Ledger
 	log    *slog.Logger
+	audit  *slog.Logger
 }
 
 // New returns an engine. It is an error to give no [Config.Sealer].
@@ -108,7 +118,7 @@ func New(c Config) (*Engine, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	return &Engine{sealer: c.Sealer, ledger: c.Ledger, log: c.Logger}, nil
+	return &Engine{sealer: c.Sealer, ledger: c.Ledger, log: c.Logger, audit: c.Audit}, nil
 }
 
 // Check reports whether o can hold on this engine. Adapters call it when a handler is registered, so that a server
@@ -117,6 +127,8 @@ func (e *Engine) Check(o Options) error {
 	switch {
 	case o.Rounds < 0:
 		return fmt.Errorf("reprise: Options.Rounds is %d; use 0 for %d rounds", o.Rounds, defaultRounds)
+	case o.Wait < 0:
+		return fmt.Errorf("reprise: Options.Wait is %v; use 0 for %v", o.Wait, defaultWait)
 	case e.ledger == nil && !o.Reusable:
 		return errors.New("reprise: single use needs a ledger; set Config.Ledger, or Options.Reusable where a repeat does no harm")
 	}
@@ -131,6 +143,7 @@ func (e *Engine) Run(ctx context.Context, req *Request, o Options, handler func(
 	if err != nil {
 		return e.refuse(ctx, req, o, err)
 	}
+	defer call.record(ctx) // also where the handler panics
 	result, err := handler(ctx, call)
 	out := call.finish(ctx, result, err)
 	call.failed = errEnded

@@ -74,12 +74,29 @@ func (p Principal) String() string {
 	case kindLocal:
 		kind = "local"
 	}
-	rest := []byte(p.encoding[1:])
-	part := func() string {
-		n, w := binary.Uvarint(rest)
-		s := string(rest[w : w+int(n)])
+	return fmt.Sprintf("%s %q %q", kind, p.part(0), p.part(1))
+}
+
+// Issuer is who vouches for the subject; empty for [Anonymous].
+func (p Principal) Issuer() string { return p.part(0) }
+
+// Subject is who it is, to the issuer; empty for [Anonymous].
+func (p Principal) Subject() string { return p.part(1) }
+
+// Tenant is that of a [User], or empty.
+func (p Principal) Tenant() string { return p.part(2) }
+
+// Client is the authenticated OAuth client id of a [User], or empty.
+func (p Principal) Client() string { return p.part(3) }
+
+// part is the part at that place, or empty.
+func (p Principal) part(place int) string {
+	for rest := p.encoding[min(1, len(p.encoding)):]; rest != ""; place-- {
+		n, w := binary.Uvarint([]byte(rest))
+		if place == 0 {
+			return rest[w : w+int(n)]
+		}
 		rest = rest[w+int(n):]
-		return s
 	}
-	return fmt.Sprintf("%s %q %q", kind, part(), part())
+	return ""
 }

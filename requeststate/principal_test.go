@@ -88,3 +88,28 @@ func TestPrincipalForLogs(t *testing.T) {
 		}
 	}
 }
+
+func TestPartsOfPrincipal(t *testing.T) {
+	alice, err := requeststate.User("https://issuer.example", "alice", "acme", "client-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := requeststate.Local("host:a", strings.Repeat("b", 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		principal                       requeststate.Principal
+		issuer, subject, tenant, client string
+	}{
+		{alice, "https://issuer.example", "alice", "acme", "client-1"},
+		{local, "host:a", strings.Repeat("b", 200), "", ""},
+		{requeststate.Anonymous(), "", "", "", ""},
+		{requeststate.Principal{}, "", "", "", ""},
+	} {
+		p := test.principal
+		if p.Issuer() != test.issuer || p.Subject() != test.subject || p.Tenant() != test.tenant || p.Client() != test.client {
+			t.Errorf("%v: parts %q %q %q %q", p, p.Issuer(), p.Subject(), p.Tenant(), p.Client())
+		}
+	}
+}
