@@ -84,7 +84,7 @@ var duties = slices.Concat(
 		shown("error-codes", "SHOULD NOT", "both", "A new implementation uses a code from -32000 to -32019", "error-code"),
 		notShown("error-codes", "MUST NOT", "both", "A receiver reads a meaning into -32000 to -32019, but for -32002", whyInside),
 		shown("error-codes", "MUST NOT", "both", "A code from -32020 to -32099 is sent that this revision does not define", "error-code"),
-		shown("error-codes", "MUST", "both", "-32020, -32021 and -32022 are sent for what they mean, and for nothing else", "error-data", "header-refused"),
+		shown("error-codes", "MUST", "both", "-32020, -32021 and -32022 are sent for what they mean, and for nothing else", "error-data", "header-refused", "version-accepted"),
 		shown("error-codes", "MUST NOT", "both", "-32002 or -32042, of older revisions, is sent", "error-retired", "legacy-elicitation"),
 		notShown("error-codes", "SHOULD", "client", "-32002 of an older server is understood as not found", whyInside),
 		shown("error-codes", "SHOULD", "both", "Codes of one's own lie outside of -32768 to -32000", "error-code"),
@@ -194,7 +194,7 @@ var duties = slices.Concat(
 		shown("error-handling", "SHOULD", "server", "Answers are checked for their shape before they are used", "answer-accepted"),
 		shown("error-handling", "SHOULD", "server", "What is malformed is answered with a JSON-RPC error that fits", "answer-accepted"),
 		notShown("error-handling", "SHOULD", "server", "What nobody asked for is ignored among the answers", whyCause),
-		shown("error-handling", "SHOULD", "server", "An answer that is missing and needed is asked for again, not punished with an error", "answer-refused"),
+		notShown("error-handling", "SHOULD", "server", "An answer that is missing and needed is asked for again, not punished with an error", whyCause),
 
 		shown("security-considerations", "MUST", "server", "A state is validated on its return, as the server's requirements say", "violation-accepted"),
 	),
@@ -299,7 +299,7 @@ var duties = slices.Concat(
 		shown("receiving-messages", "MUST", "server", "Notifications on a request's stream are about that request", "meta-progress"),
 		shown("receiving-messages", "MUST NOT", "server", "A request comes down a stream", "server-requests"),
 		notShown("receiving-messages", "SHOULD", "server", "The stream ends with the response", whySocket),
-		shown("receiving-messages", "SHOULD", "server", "An event stream has the header X-Accel-Buffering: no", "http-buffering"),
+		notShown("receiving-messages", "SHOULD", "server", "An event stream has the header X-Accel-Buffering: no", "A gateway that obeys it, such as nginx, takes it out, and a recording need not be made before that."),
 
 		notShown("cancellation", "MUST", "server", "A client that hangs up has cancelled its request", whySocket),
 		notShown("cancellation", "SHOULD", "server", "Work on it ends soon", whyInside),
@@ -330,17 +330,17 @@ var duties = slices.Concat(
 		shown("schema-extension", "MUST", "client", "That is, it is left out of the list of tools", "tool-header-called"),
 		notShown("schema-extension", "SHOULD", "client", "A log says which tool was left out, and why", "A client's log is not part of the conversation."),
 
-		shown("value-encoding", "MUST", "client", "Values are encoded before they become headers", "header-encoding"),
-		shown("value-encoding", "MUST", "client", "What is not plain visible ASCII is sent in base64 between the markers", "header-encoding"),
-		shown("value-encoding", "MUST", "client", "The markers are spelt exactly so, in lower case", "header-encoding"),
+		shown("value-encoding", "MUST", "client", "Values are encoded before they become headers", "header-encoding", "header-param"),
+		shown("value-encoding", "MUST", "client", "What is not plain visible ASCII is sent in base64 between the markers", "header-encoding", "header-param"),
+		shown("value-encoding", "MUST", "client", "The markers are spelt exactly so, in lower case", "header-encoding", "header-param"),
 		shown("value-encoding", "MUST", "other", "Whoever looks at such a value decodes it", "header-refused"),
 		shown("value-encoding", "MUST", "server", "A server decodes before it compares with the body", "header-refused"),
-		shown("value-encoding", "MUST", "client", "Plain text that looks like the markers is sent in base64 as well", "header-encoding"),
+		shown("value-encoding", "MUST", "client", "Plain text that looks like the markers is sent in base64 as well", "header-encoding", "header-param"),
 
 		shown("client-behavior", "MUST", "client", "Standard headers take their values from the body", "header-method", "header-name"),
 		shown("client-behavior", "MUST", "client", "Mcp-Method is added, and Mcp-Name where there is a name", "header-method", "header-name"),
 		shown("client-behavior", "MUST", "client", "Marked parameters are read from their exact places; one that is not there has no header", "header-param"),
-		shown("client-behavior", "MUST", "client", "Values are encoded as that section says", "header-encoding"),
+		shown("client-behavior", "MUST", "client", "Values are encoded as that section says", "header-encoding", "header-param"),
 		shown("client-behavior", "MUST", "client", "Each of them becomes an Mcp-Param header", "header-param"),
 		notShown("client-behavior", "SHOULD", "client", "After a mismatch, the client lists the tools anew and retries with the right headers", "A client that gave up looks the same as one that did not know better."),
 
@@ -398,7 +398,7 @@ var duties = slices.Concat(
 
 		notShown("unexpected-termination", "SHOULD", "client", "A server that died is started again", whyProcess),
 
-		shown("backward-compatibility", "SHOULD", "client", "A client of both eras sends server/discover before anything else", "stdio-probe"),
+		notShown("backward-compatibility", "SHOULD", "client", "A client of both eras sends server/discover before anything else", "A client may remember what its server was, and a recording need not begin where the process did, nor say that it is of stdio."),
 		notShown("backward-compatibility", "MUST NOT", "client", "Only one particular error makes the client fall back", "One fallback does not show which other errors would have led to it."),
 		notShown("backward-compatibility", "SHOULD", "client", "A client without older revisions sends server/discover first as well", "A recording need not begin where the process did."),
 	),
@@ -479,7 +479,7 @@ var duties = slices.Concat(
 
 		shown("embedded-resources", "MUST", "server", "An embedded resource has a URI, its media type, and text or base64", "content-data"),
 
-		shown("error-handling", "SHOULD", "server", "A prompt that does not exist gets -32602", "prompt-error"),
+		shown("error-handling", "SHOULD", "server", "A prompt that does not exist gets -32602", "prompt-error", "error-retired"),
 		shown("error-handling", "SHOULD", "server", "An argument that is required and missing gets -32602", "prompt-error"),
 		notShown("error-handling", "SHOULD", "server", "A failure of the server itself gets -32603", whyCause),
 
@@ -504,10 +504,10 @@ var duties = slices.Concat(
 
 		shown("custom-uri-schemes", "MUST", "server", "The URI of a resource is one by RFC 3986", "resource-uri"),
 
-		shown("error-handling", "MUST", "server", "A resource that does not exist gets -32602", "error-retired", "resource-empty"),
+		shown("error-handling", "MUST", "server", "A resource that does not exist gets -32602", "error-retired"),
 		notShown("error-handling", "SHOULD", "server", "A failure of the server itself gets -32603", whyCause),
 		notShown("error-handling", "SHOULD", "client", "-32002 means not found as well, from older servers", whyInside),
-		shown("error-handling", "MUST NOT", "server", "A resource that does not exist is answered with no contents", "resource-empty"),
+		notShown("error-handling", "MUST NOT", "server", "A resource that does not exist is answered with no contents", "A resource that has no contents is answered in the same way."),
 
 		shown("security-considerations", "MUST", "server", "All URIs are validated", "violation-accepted"),
 		notShown("security-considerations", "SHOULD", "server", "Delicate resources are for those who may see them", whyPolicy),

@@ -145,3 +145,18 @@ func TestDutiesAreComplete(t *testing.T) {
 		}
 	}
 }
+
+// Every rule that a duty names is there.
+func TestDutiesNameRules(t *testing.T) {
+	rules := map[string]bool{}
+	for _, rule := range wirecheck.Rules() {
+		rules[rule.ID] = true
+	}
+	for _, d := range wirecheck.Duties() {
+		for _, id := range d.Rules {
+			if !rules[id] {
+				t.Errorf("there is no rule %s: %+v", id, d)
+			}
+		}
+	}
+}

@@ -26,11 +26,13 @@ var ruleAnswerObject = Rule{
 		list, ok := object(responses)
 		if !ok {
 			r.fail("/params/inputResponses", "inputResponses must be an object")
+			v.self.badAnswer = "inputResponses is no object"
 			return
 		}
 		for _, m := range list {
 			if m.value.Kind() != '{' {
 				r.fail("/params/inputResponses"+pointer(m.name), "an answer is an object")
+				v.self.badAnswer = "an answer is no object"
 			}
 		}
 	},

@@ -23,6 +23,10 @@ var ruleAnswerSchema = Rule{
 			if action, _ := str(get(answer, "action")); method != wire.MethodElicit || action != "accept" || hasMode && mode != "form" {
 				return
 			}
+			if v.entry.Redacted {
+				r.cannotTell("the answers are redacted in this recording")
+				return
+			}
 			schema, err := v.schemas.parse(get(question, "params", "requestedSchema"))
 			if err != nil {
 				r.cannotTell("the schema is not one that this checker can judge by")
@@ -33,6 +37,9 @@ var ruleAnswerSchema = Rule{
 				err = schema.Validate(content)
 			}
 			r.holds()
+			if err != nil && v.self.badAnswer == "" {
+				v.self.badAnswer = "an answer does not fit its schema"
+			}
 			var bad *elicitation.AnswerError
 			if errors.As(err, &bad) {
 				r.fail(path+"/content", "%v", bad)

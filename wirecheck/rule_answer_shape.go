@@ -24,19 +24,24 @@ var ruleAnswerShape = Rule{
 				case elicitation.Accept, elicitation.Decline, elicitation.Cancel:
 				default:
 					r.fail(path+"/action", "the action must be accept, decline or cancel")
+					v.self.badAnswer = malformed
 				}
 			case wire.MethodSample:
 				if get(answer, "role").Kind() != '"' || get(answer, "content") == nil || get(answer, "model").Kind() != '"' {
 					r.fail(path, "an answer to sampling has role, content and model")
+					v.self.badAnswer = malformed
 				}
 			case wire.MethodRoots:
 				if get(answer, "roots").Kind() != '[' {
 					r.fail(path+"/roots", "an answer to roots/list has a list of roots")
+					v.self.badAnswer = malformed
 				}
 			}
 		})
 	},
 }
+
+const malformed = "an answer is malformed"
 
 // eachAnswer visits the answers of a retry that are objects, each with the question that it answers.
 func eachAnswer(v *view, visit func(path, method string, question, answer value)) {

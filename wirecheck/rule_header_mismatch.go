@@ -14,6 +14,6 @@ var ruleHeaderMismatch = Rule{
 		if v.kind != success || v.clientSays() || v.req == nil || v.req.disagree == "" {
 			return
 		}
-		r.fail("", "the header %s of the request on line %d disagrees with its body, and the request was served", v.req.disagree, v.req.line)
+		r.fail("", "the header %s of the request on line %d does not go with its body, and the request was served", v.req.disagree, v.req.line)
 	},
 }

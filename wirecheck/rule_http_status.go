@@ -9,7 +9,7 @@ var ruleHttpStatus = Rule{
 	Section: "basic/transports/streamable-http",
 	Since:   "2026-07-28",
 	Title:   "The HTTP status goes with the error",
-	Text:    "-32020, -32021 and -32022 have status 400, and an unknown method 404.",
+	Text:    "-32020, -32021 and -32022 have status 400, -32602 has it where _meta lacks something, and an unknown method has 404.",
 	check: func(v *view, r *result) {
 		if v.kind != failure || v.clientSays() || !v.entry.HTTP || v.entry.Status == 0 || v.req != nil && !v.modern {
 			return
@@ -20,6 +20,11 @@ var ruleHttpStatus = Rule{
 			want = 400
 		case "-32601":
 			want = 404
+		case "-32602":
+			if v.req == nil || v.req.lacks == "" {
+				return
+			}
+			want = 400
 		default:
 			return
 		}

@@ -54,6 +54,8 @@ type view struct {
 
 	schemas schemas
 
+	paramFaults []fault // of the headers that repeat parameters
+
 	asked         []member // see the function asked
 	lookedAtAsked bool
 }
@@ -83,6 +85,9 @@ type call struct {
 	answered  bool
 	lacks     string // member of _meta that is missing, though the headers say that it is of this revision
 	disagree  string // header that says something else than the body
+	headers   mirroring
+	tool      *tool  // whose marked parameters were compared with headers
+	badAnswer string // what the rules on answers found wrong with its own
 }
 
 // An ask is an input_required result that may be retried.
@@ -110,6 +115,8 @@ type conversation struct {
 	legacy   bool              // the client began with initialize
 	notified bool              // the last message was a notification of the client's
 	pages    map[string]string // cacheScope of the page before, by method and cursor
+	server   server            // what it showed of its server
+	era      era               // what it showed of revisions
 }
 
 func newConversation() *conversation {
@@ -212,6 +219,7 @@ func (t *conversation) callOf(v *view) *call {
 	c.modern = version >= wire.Version && !v.entry.Legacy
 	if c.modern && v.entry.HTTP {
 		c.lacks, c.disagree = lacking(c), disagreeing(c, v)
+		t.mirror(c, v)
 	}
 	c.retry = v.param("requestState") != nil || v.param("inputResponses") != nil
 	return c
@@ -264,6 +272,8 @@ func (v *view) match() {
 // remember keeps what later messages may refer to.
 func (t *conversation) remember(v *view) {
 	t.notified = v.kind == notification && v.clientSays()
+	t.server.learn(v)
+	t.era.learn(v)
 	switch v.kind {
 	case request:
 		if v.from == transcript.Server {
@@ -396,5 +406,5 @@ func (v *view) clientSays() bool { return v.from == transcript.Client }
 // header returns a header by its lower-case name.
 func (v *view) header(name string) (string, bool) {
 	value, ok := v.entry.Headers[name]
-	return strings.TrimSpace(value), ok
+	return strings.Trim(value, " \t"), ok
 }
