@@ -39,6 +39,7 @@ type Call struct {
 	expired bool               // a state came, had expired, and is being asked anew
 
 	answered bool // this run used an answer
+	declined bool // one of them was a decline or a cancel
 	later    bool // [Call.Later] was called
 	claimed  bool // the flow is ours: effects may run
 	did      bool // [Do] was entered
@@ -197,6 +198,7 @@ func look[T any](c *Call, into *Answer[T], key string, q elicitation.Question[T]
 		if reply, err := q.Decode(response); err == nil {
 			*into = Answer[T]{call: c, key: key, reply: reply, trusted: asked}
 			c.answered = true
+			c.declined = c.declined || reply.Action != elicitation.Accept
 			if before < 0 {
 				c.show(key, q.Kind(), q.Params, message, reply.Action)
 				c.used = append(c.used, requeststate.Answer{Key: key, Pin: pin, Response: response})

@@ -285,15 +285,18 @@ func (c *Call) finish(ctx context.Context, result any, err error) Outcome {
 		return c.suspend(ctx)
 	case errors.Is(err, ErrSuspended):
 		return e.refuse(ctx, c.req, c.options, errors.New("reprise: a handler returned ErrSuspended although it asked nothing"))
-	case err != nil:
-		return e.refuse(ctx, c.req, c.options, err)
+	case err != nil && !c.declined:
+		return e.refuse(ctx, c.req, c.options, err) // which may pass: the answers still hold
 	}
-	// A decline ends the flow as well: the run used an answer and is complete.
+	// A decline ends the flow as well, also where a handler has only an error to say so.
 	if c.resumed && c.answered && !c.claimed {
 		if err := e.claim(ctx, c); err != nil {
 			return e.refuse(ctx, c.req, c.options, err)
 		}
 		e.complete(ctx, c)
+	}
+	if err != nil {
+		return e.refuse(ctx, c.req, c.options, err)
 	}
 	return Outcome{Result: result}
 }

@@ -68,6 +68,36 @@ func TestForksAreOneFlow(t *testing.T) {
 	})
 }
 
+// A decline ends the flow also where the handler has an error for it, as those of prompts and resources must.
+func TestDeclineWithAnErrorEndsTheFlow(t *testing.T) {
+	for answer, ends := range map[string]bool{decline: true, cancel: true, no: false} {
+		both(t, func(t *testing.T, r *rig) {
+			failed := errors.New("it was not wanted")
+			h := func(ctx context.Context, call *reprise.Call) (any, error) {
+				decision, err := reprise.Confirm(ctx, call, "confirm", "Go on?")
+				if err != nil {
+					return nil, err
+				}
+				if _, yes := decision.Approved(); !yes {
+					return nil, failed
+				}
+				return "went on", nil
+			}
+			req := r.first()
+			out := r.engine.Run(t.Context(), req, strict, h)
+			if got := r.engine.Run(t.Context(), r.retry(req, out, answered(answer)), strict, h); !errors.Is(got.Err, failed) {
+				t.Errorf("error %v", got.Err)
+			}
+			again := r.replica().Run(t.Context(), r.retry(req, out, answered(yes)), strict, h)
+			if ends {
+				refuses(t, again, reprise.ErrRedeemed)
+			} else { // an accept whose run failed may be tried again
+				completes(t, again, "went on")
+			}
+		})
+	}
+}
+
 // A decline ends the flow: the yes that comes after it is too late.
 func TestADeclineEndsTheFlow(t *testing.T) {
 	for _, answer := range []string{decline, cancel, no} {

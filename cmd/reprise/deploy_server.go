@@ -20,7 +20,8 @@ import (
 const deployServerUsage = `Usage: reprise deploy-server [flags]
 
 Serves MCP over Streamable HTTP at /mcp: the tools deploy_release, which asks a human before it replaces a running release,
-list_releases and release_status. On a loopback address it makes the key and the token that are missing, and prints the
+list_releases and release_status; the prompt release_notes, which asks for whom; and the resources release://ENVIRONMENT/SERVICE/log,
+which ask for a reason. On a loopback address it makes the key and the token that are missing, and prints the
 configuration for a client. GET /healthz has status 200 while the ledger can be reached. An interrupt or SIGTERM stops the
 server; it finishes the requests that are under way. Try it:
 
@@ -41,6 +42,7 @@ func runDeployServer(ctx context.Context, args []string, std streams) error {
 	fs.BoolVar(&c.Seed, "seed", false, "fill a release root that is not there yet with samples")
 	fs.StringVar(&c.Keyring, "keyring", "", "keyring `file`, or env:NAME for an environment variable (default DATA/keyring)")
 	fs.StringVar(&c.Tokens, "tokens", "", "`file` of bearer tokens: a line each, the subject and the token or sha256:HEX of it (default DATA/tokens)")
+	fs.StringVar(&c.Audit, "audit", "", "`file` to append a line to for each flow that ended: who called what, what was asked and reported, what was done (default DATA/audit.jsonl)")
 	fs.StringVar(&c.Ledger, "ledger", "", "where redeemed confirmations are kept: `sqlite:FILE`, or memory with --single-process (default sqlite:DATA/ledger.db)")
 	fs.BoolVar(&c.SingleProcess, "single-process", false, "there is no other replica with this keyring, and a restart may forget what was redeemed")
 	fs.StringVar(&c.Issuer, "issuer", "", "`name` of who vouches for the subjects (default urn:reprise:token-file, on stdio the host)")

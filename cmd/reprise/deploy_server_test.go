@@ -187,7 +187,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	s := serve(t, dir, []string{
 		"REPRISE_LISTEN=127.0.0.1", "REPRISE_AUDIENCE=" + audience, "REPRISE_SEED=true", "REPRISE_ROOT=" + filepath.Join(dir, "root"),
-		"REPRISE_LEDGER=memory", "REPRISE_SINGLE_PROCESS=1", "REPRISE_TOKENS=secrets/tokens", "REPRISE_KEYRING=env:RING", "RING=" + string(key),
+		"REPRISE_LEDGER=memory", "REPRISE_SINGLE_PROCESS=1", "REPRISE_TOKENS=secrets/tokens", "REPRISE_AUDIT=audit/flows.jsonl", "REPRISE_KEYRING=env:RING", "RING=" + string(key),
 		"REPRISE_SEALER=hmac-sha256", "REPRISE_TTL=90s", "REPRISE_ORIGINS=https://a.example,https://b.example",
 	}, "--listen", "127.0.0.1:0")
 	client := s.client()

@@ -122,8 +122,7 @@ func TestRecordStdio(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
-	requests := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}` + "\n" +
-		`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + meta + `}}` + "\n"
+	requests := []string{`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + meta + `}}`, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{` + meta + `}}`}
 	run := func(args ...string) (string, string) {
 		var said bytes.Buffer
 		cmd := process(t, args...)
@@ -139,10 +138,10 @@ func TestRecordStdio(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		io.WriteString(in, requests)
 		answers := bufio.NewReader(out)
 		var got string
-		for range 2 { // a server that sees the end of its input may leave before it has answered
+		for _, request := range requests {
+			io.WriteString(in, request+"\n")
 			line, _ := answers.ReadString('\n')
 			got += line
 		}

@@ -182,10 +182,8 @@ func (d *demo) spec(audience string, ttl time.Duration) fleet.Spec {
 	return fleet.Spec{Path: d.config.Program, Args: []string{"deploy-server",
 		"--listen", "127.0.0.1:0",
 		"--audience", audience,
+		"--data", d.dir,
 		"--root", d.root,
-		"--keyring", filepath.Join(d.dir, "keyring"),
-		"--tokens", filepath.Join(d.dir, "tokens"),
-		"--ledger", "sqlite:" + filepath.Join(d.dir, "ledger.db"),
 		"--sealer", d.config.Sealer,
 		"--ttl", ttl.String(),
 	}}

@@ -47,6 +47,7 @@ type Config struct {
 	Seed          bool          // fill an absent release root with samples
 	Keyring       string        // file, or env:NAME; default DATA/keyring
 	Tokens        string        // bearer tokens; default DATA/tokens
+	Audit         string        // file for a line of JSON about each flow that ended; default DATA/audit.jsonl
 	Ledger        string        // memory or sqlite:FILE; default sqlite:DATA/ledger.db
 	SingleProcess bool          // the operator says that there is no other replica
 	Issuer        string        // who vouches for the subjects of the tokens
@@ -118,7 +119,11 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if err := s.openLedger(ctx); err != nil {
 		return nil, err
 	}
-	engine, err := reprise.New(reprise.Config{Sealer: sealer, Ledger: s.ledger, Logger: c.Log})
+	audit, err := s.openAudit()
+	if err != nil {
+		return nil, err
+	}
+	engine, err := reprise.New(reprise.Config{Sealer: sealer, Ledger: s.ledger, Logger: c.Log, Audit: audit})
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +133,14 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "reprise-deploy", Title: "Release deployment", Version: "0.1.0"}, &mcp.ServerOptions{
 		Instructions: "Deploys releases. deploy_release asks the user before it replaces a running release.",
 		Logger:       c.Log,
-		// The tools never change. To say that they might would invite streams that stay open and delay a shutdown.
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		// What there is never changes. To say that they might would invite streams that stay open and delay a shutdown.
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
 	})
 	adapter, err := gosdk.New(s.mcp, gosdk.Config{Engine: engine, Identity: identity, Now: s.now})
 	if err != nil {
 		return nil, err
 	}
-	return s, addTools(s.mcp, adapter, s.releases)
+	return s, errors.Join(addTools(s.mcp, adapter, s.releases), addReading(adapter, s.releases))
 }
 
 func (c *Config) defaults() {
@@ -149,6 +154,7 @@ func (c *Config) defaults() {
 	set(&c.Root, filepath.Join(c.Data, "releases"))
 	set(&c.Keyring, filepath.Join(c.Data, "keyring"))
 	set(&c.Tokens, filepath.Join(c.Data, "tokens"))
+	set(&c.Audit, filepath.Join(c.Data, "audit.jsonl"))
 	set(&c.Ledger, "sqlite:"+filepath.Join(c.Data, "ledger.db"))
 	if !c.Stdio {
 		set(&c.Issuer, "urn:reprise:token-file")
@@ -362,6 +368,23 @@ func (s *Server) openLedger(ctx context.Context) error {
 	s.ledger = store
 	s.close = append(s.close, store.Close)
 	return nil
+}
+
+// openAudit opens the audit record, to which all replicas append.
+func (s *Server) openAudit() (*slog.Logger, error) {
+	if err := os.MkdirAll(filepath.Dir(s.config.Audit), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(s.config.Audit, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, file.Close)
+	replica := fmt.Sprintf("process %d", os.Getpid())
+	if s.listener != nil {
+		replica = s.listener.Addr().String()
+	}
+	return slog.New(slog.NewJSONHandler(file, nil)).With("replica", replica), nil
 }
 
 func (s *Server) openTokens() error {

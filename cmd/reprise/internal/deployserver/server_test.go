@@ -779,8 +779,8 @@ func TestNothingToSubscribeTo(t *testing.T) {
 		t.Fatalf("the stream did not end with a result: %v", err)
 	}
 	r, err = s.client("alice").Do(ctx, "server/discover", fleet.Extra{})
-	if err != nil || !strings.Contains(string(r.Result.Raw), `"capabilities":{"tools":{}}`) {
-		t.Errorf("the capabilities say more than that there are tools (%v)", err)
+	if err != nil || !strings.Contains(string(r.Result.Raw), `"capabilities":{"prompts":{},"resources":{},"tools":{}}`) {
+		t.Errorf("the capabilities say more than that there are tools, prompts and resources (%v)", err)
 	}
 }
 

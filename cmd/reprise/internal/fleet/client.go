@@ -110,6 +110,16 @@ func (c *Client) Call(ctx context.Context, tool string, arguments any, extra Ext
 	return c.send(ctx, wire.MethodToolsCall, tool, params, extra)
 }
 
+// Prompt gets a prompt with these arguments. The errors are those of [Client.Do].
+func (c *Client) Prompt(ctx context.Context, prompt string, arguments map[string]string, extra Extra) (*Response, error) {
+	return c.send(ctx, wire.MethodPromptsGet, prompt, params{{"name", prompt}, {"arguments", arguments}}, extra)
+}
+
+// Read reads a resource. The errors are those of [Client.Do].
+func (c *Client) Read(ctx context.Context, uri string, extra Extra) (*Response, error) {
+	return c.send(ctx, wire.MethodResourcesRead, uri, params{{"uri", uri}}, extra)
+}
+
 // Do sends a request of any method that needs no name, such as tools/list, without params of its own; with extra it sends
 // states and answers even there.
 //
