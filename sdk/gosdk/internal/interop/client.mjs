@@ -5,7 +5,9 @@
 // (PLAN), what came of it goes to standard output as JSON.
 //
 //	{"url": "http://...", "command": ["server", "args"], "method": "tool" | "prompt" | "resource", "name": "...", "args": {},
-//	 "answer": {"action": "accept", "content": {}} | null}
+//	 "answer": {"action": "accept", "content": {}} | null, "everything": true}
+//
+// With everything the client can be asked whatever there is, and has an answer for each question.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const plan = JSON.parse(process.env.PLAN);
@@ -28,13 +30,31 @@ if (plan.command) {
 }
 const client = new Client({ name: 'typescript', version: '1.0.0' }, {
   versionNegotiation: { mode: { pin: '2026-07-28' } },
-  capabilities: plan.answer ? { elicitation: { form: {} } } : {},
+  capabilities: plan.everything ? { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} } : plan.answer ? { elicitation: { form: {} } } : {},
 });
 const asked = [];
 if (plan.answer) {
   client.setRequestHandler('elicitation/create', async (request) => {
     asked.push(request.params.message);
     return plan.answer;
+  });
+}
+if (plan.everything) {
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    asked.push(params.message);
+    if (params.mode === 'url') {
+      asked.push(params.url);
+      return { action: 'accept' };
+    }
+    return { action: 'accept', content: params.requestedSchema.properties.decision ? { decision: 'approve' } : { colour: 'red' } };
+  });
+  client.setRequestHandler('sampling/createMessage', async ({ params }) => {
+    asked.push(params.messages.at(-1).content.text);
+    return { role: 'assistant', model: 'a model', stopReason: 'endTurn', content: { type: 'text', text: 'Paris' } };
+  });
+  client.setRequestHandler('roots/list', async () => {
+    asked.push('roots');
+    return { roots: [{ uri: 'file:///srv', name: 'srv' }] };
   });
 }
 const out = { asked, wire };

@@ -204,6 +204,9 @@ func (f *fleet) server(r replica) (*mcp.Server, error) {
 	if err := f.addMore(server, adapter, r); err != nil {
 		return nil, err
 	}
+	if err := f.addSurvey(adapter); err != nil {
+		return nil, err
+	}
 	asking := func(ctx context.Context, call *reprise.Call) (string, error) {
 		f.runs.Add(1)
 		decision, err := reprise.Confirm(ctx, call, "confirm", "Show it?")
@@ -252,6 +255,8 @@ type plan struct {
 	Name    string          `json:"name"`
 	Args    any             `json:"args,omitempty"`
 	Answer  json.RawMessage `json:"answer,omitempty"`
+
+	Everything bool `json:"everything,omitempty"`
 
 	env []string
 }
