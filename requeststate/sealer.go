@@ -452,17 +452,23 @@ func newSubKey(k Key, a Algorithm, id sealerID) *subKey {
 	secret := k.derive(a.String(), id[:], 32)
 	if a == HMACSHA256 {
 		s.macs = &sync.Pool{New: func() any { return hmac.New(sha256.New, secret) }}
-		return s
+	} else {
+		s.aead = newAEAD(secret)
 	}
+	return s
+}
+
+func newAEAD(secret []byte) cipher.AEAD {
 	block, err := aes.NewCipher(secret)
-	if err == nil {
-		// It draws the nonces itself, which is what FIPS 140 asks for.
-		s.aead, err = cipher.NewGCMWithRandomNonce(block)
-	}
 	if err != nil {
 		panic(err) // only for a size that AES does not have
 	}
-	return s
+	// It draws the nonces itself, which is what FIPS 140 asks for.
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err)
+	}
+	return aead
 }
 
 func (s *subKey) algorithm() Algorithm {
