@@ -96,8 +96,8 @@ func TestOnlySealersThatExistAreRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 		remembered := func() (ids []sealerID) {
-			for i := range s.keys[0].subKeys {
-				if k := s.keys[0].subKeys[i].Load(); k != nil {
+			for i := range s.ring.Load().keys[0].subKeys {
+				if k := s.ring.Load().keys[0].subKeys[i].Load(); k != nil {
 					ids = append(ids, k.sealer)
 				}
 			}
@@ -123,7 +123,7 @@ func TestOnlySealersThatExistAreRemembered(t *testing.T) {
 // However many principals come by, each has its own tag, in bounded memory.
 func TestPrincipalTagsDoNotMix(t *testing.T) {
 	s, _, _ := internalSealer(t, AES256GCM)
-	key := s.keys[0]
+	key := s.ring.Load().keys[0]
 	for round := range 2 {
 		for i := range 3 * len(key.principals) {
 			p := Principal{encoding: string([]byte{kindLocal, 1, 'a', 2, byte(i), byte(i >> 8)})}

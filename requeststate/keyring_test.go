@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-mcp/reprise/requeststate"
 )
@@ -314,4 +315,66 @@ func FuzzKeyring(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A sealer that is in use takes each phase of a rotation, and no state that was sealed before is lost.
+func TestRotationInUse(t *testing.T) {
+	old, fresh := requeststate.NewKey(), requeststate.NewKey()
+	ring := func(keys ...requeststate.Key) *requeststate.Keyring {
+		r, err := requeststate.NewKeyring(keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	var sealers [2]*requeststate.Sealer
+	for i := range sealers {
+		var err error
+		if sealers[i], err = requeststate.New(requeststate.Config{Keyring: ring(old), Audience: "https://a.example"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binding := requeststate.Binding{Principal: requeststate.Anonymous(), Request: requeststate.Digest{1}}
+	var tokens []string
+	seal := func() {
+		for _, s := range sealers {
+			token, err := s.Seal(now, binding, &requeststate.State{Flow: requeststate.NewFlowID()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens = append(tokens, token)
+		}
+	}
+	open := func(when string) {
+		for i, s := range sealers {
+			for j, token := range tokens {
+				if _, err := s.Open(now, binding, token); err != nil {
+					t.Errorf("%s replica %d does not open token %d: %v", when, i, j, err)
+				}
+			}
+		}
+	}
+	seal()
+	for _, phase := range []*requeststate.Keyring{ring(old, fresh), ring(fresh, old)} {
+		for i, s := range sealers { // one replica after the other
+			if err := s.SetKeyring(phase); err != nil {
+				t.Fatal(err)
+			}
+			if s.Keyring() != phase {
+				t.Error("the ring in use is not the one that was set")
+			}
+			seal()
+			open(fmt.Sprintf("in phase %v after %d replicas", phase.IDs(), i+1))
+		}
+	}
+	if err := sealers[0].SetKeyring(ring(fresh)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sealers[0].Open(now, binding, tokens[0]); !errors.Is(err, requeststate.UnknownKey) {
+		t.Errorf("a token of a key that was taken out: %v", err)
+	}
+	if err := sealers[0].SetKeyring(nil); err == nil || len(sealers[0].Keyring().IDs()) != 1 {
+		t.Error("no ring is taken for one")
+	}
 }

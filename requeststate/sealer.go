@@ -112,17 +112,23 @@ type Binding struct {
 
 // Sealer seals and opens tokens. It is safe for concurrent use.
 type Sealer struct {
-	keys      []*ringKey
+	ring      atomic.Pointer[ring]
+	audience  string
 	algorithm Algorithm
 	ttl       int64 // milliseconds, like all times inside
 	lifetime  int64
 	leeway    time.Duration
 	maxSize   int
 	readable  bool
+	maxSeals  uint64
+}
 
+// ring is a keyring with what the sealer derives from it.
+type ring struct {
+	*Keyring
+	keys     []*ringKey
 	current  atomic.Pointer[sealing]
 	rotating sync.Mutex
-	maxSeals uint64
 }
 
 // sealing is the sub-key that a sealer seals with, and how often it did.
@@ -147,13 +153,28 @@ func New(c Config) (*Sealer, error) {
 		leeway:    c.Leeway,
 		maxSize:   c.MaxSize,
 		readable:  c.Readable,
+		audience:  c.Audience,
 		maxSeals:  maxSeals,
 	}
-	for _, k := range c.Keyring.keys {
-		s.keys = append(s.keys, newRingKey(k, c.Audience))
+	return s, s.SetKeyring(c.Keyring)
+}
+
+// Keyring returns the ring in use.
+func (s *Sealer) Keyring() *Keyring { return s.ring.Load().Keyring }
+
+// SetKeyring puts another ring in the place of the one in use, for what is sealed and opened from now on. Rotate in two phases,
+// as [Keyring] tells. The error is a [*ConfigError] for a ring without keys, and then the old one stays.
+func (s *Sealer) SetKeyring(k *Keyring) error {
+	if k == nil || len(k.keys) == 0 {
+		return &ConfigError{"Keyring", "is missing: use NewKeyring, ReadKeyring or KeyringFromEnv"}
 	}
-	s.current.Store(s.newSealing())
-	return s, nil
+	r := &ring{Keyring: k}
+	for _, key := range k.keys {
+		r.keys = append(r.keys, newRingKey(key, s.audience))
+	}
+	r.current.Store(r.newSealing(s.algorithm))
+	s.ring.Store(r)
+	return nil
 }
 
 func (c Config) checked() (Config, error) {
@@ -206,7 +227,7 @@ func (s *Sealer) PrincipalTag(p Principal) ([16]byte, error) {
 	if p.encoding == "" {
 		return [16]byte{}, ErrUnbound
 	}
-	return s.keys[0].principalTag(p), nil
+	return s.ring.Load().keys[0].principalTag(p), nil
 }
 
 // Seal returns the token of st, issued at now. It lives for the TTL, or until the flow's lifetime ends if that comes first.
@@ -243,9 +264,10 @@ func (s *Sealer) Seal(now time.Time, b Binding, st *State) (string, error) {
 		started = issued
 	}
 
-	key := s.keys[0]
+	ring := s.ring.Load()
+	key := ring.keys[0]
 	bound := bound{principal: key.principalTag(b.Principal), audience: key.audience, request: b.Request}
-	sub := s.subKey()
+	sub := ring.subKey(s)
 	buf := buffers.Get().(*buffer)
 	defer buf.free()
 	raw := append(buf.raw[:0], formatVersion, byte(s.algorithm))
@@ -284,7 +306,7 @@ func (s *Sealer) Open(now time.Time, b Binding, token string) (*State, error) {
 		return nil, Unsupported
 	}
 	var key *ringKey
-	for _, k := range s.keys {
+	for _, k := range s.ring.Load().keys {
 		if k.id == h.key {
 			key = k
 		}
@@ -320,24 +342,24 @@ func (s *Sealer) Open(now time.Time, b Binding, token string) (*State, error) {
 }
 
 // subKey returns the sub-key to seal with once, a new one before the old one has sealed too often.
-func (s *Sealer) subKey() *subKey {
+func (r *ring) subKey(s *Sealer) *subKey {
 	for {
-		current := s.current.Load()
+		current := r.current.Load()
 		if current.seals.Add(1) <= s.maxSeals {
 			return current.subKey
 		}
-		s.rotating.Lock()
-		if s.current.Load() == current {
-			s.current.Store(s.newSealing())
+		r.rotating.Lock()
+		if r.current.Load() == current {
+			r.current.Store(r.newSealing(s.algorithm))
 		}
-		s.rotating.Unlock()
+		r.rotating.Unlock()
 	}
 }
 
-func (s *Sealer) newSealing() *sealing {
+func (r *ring) newSealing(a Algorithm) *sealing {
 	var id sealerID
 	rand.Read(id[:])
-	return &sealing{subKey: newSubKey(s.keys[0].key, s.algorithm, id)}
+	return &sealing{subKey: newSubKey(r.keys[0].key, a, id)}
 }
 
 const formatVersion = 1
