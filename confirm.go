@@ -91,7 +91,6 @@ func Do[T any](ctx context.Context, call *Call, approval Approval, effect func(c
 	call.did = true
 	result, err := effect(context.WithoutCancel(ctx))
 	call.executed = err == nil
-	call.engine.complete(ctx, call)
 	if err != nil && !call.options.Reusable {
 		return none, fmt.Errorf("%w. The confirmation is spent; call %s again to be asked anew", err, call.req.Target)
 	}

@@ -74,8 +74,26 @@ type Options struct {
 	Rounds int
 
 	// Wait is how long a request waits in [Visit] for a user who is still busy on the page, before the round ends and the
-	// client is asked again. Default (0): 5 seconds.
+	// client is asked again, and how long one that repeats another waits for its result; see Record. Default (0): 5 seconds.
 	Wait time.Duration
+
+	// Record keeps the outcome of a redeemed flow in the ledger, sealed with the keyring, until the flow's end. A request that
+	// repeats the one that redeemed it, with the same state, principal and answers, as a client does that lost the response, then
+	// gets that outcome once more, marked as recorded, and nothing runs. One with other answers is refused and learns nothing. If
+	// the first has not ended within Wait, or its process died, the repeat is told that the outcome is unknown. A result is
+	// kept as JSON, and only if that fits [ledger.MaxResult]. Default: false, every repeat is refused. Not for
+	// [Engine.Protect].
+	Record bool
+
+	// Status names the tool that tells the current state, for whoever has to find out what became of a call. Default: none.
+	Status string
+}
+
+func (o *Options) wait() time.Duration {
+	if o.Wait == 0 {
+		return defaultWait
+	}
+	return o.Wait
 }
 
 // Request is one tools/call, prompts/get or resources/read as the transport received it.
@@ -91,7 +109,7 @@ type Request struct {
 	Received     time.Time              // the zero value means time.Now()
 }
 
-// Outcome is what a request came to. At most one member is set; none is where the handler returned nil.
+// Outcome is what a request came to. At most one of Result, Ask and Err is set; none is where the handler returned nil.
 type Outcome struct {
 	// Result is what the handler returned.
 	Result any
@@ -100,6 +118,9 @@ type Outcome struct {
 	// Err is a *[wire.Error] where a JSON-RPC error must be sent as it stands. Anything else is for the channel that the
 	// method has: a tool execution error (isError, with the error's text) for tools/call.
 	Err error
+	// Recorded says that Result or Err is that of an earlier request, which this one repeats; see [Options.Record]. Result is
+	// then a [json.RawMessage] of what the handler returned.
+	Recorded bool
 }
 
 // Engine runs handlers, again and again. It is safe for concurrent use and keeps nothing between requests.
@@ -140,6 +161,9 @@ func (e *Engine) Check(o Options) error {
 // with it the check of each question; the claim comes last, on entry to [Do]. A failed check redeems nothing.
 func (e *Engine) Run(ctx context.Context, req *Request, o Options, handler func(context.Context, *Call) (any, error)) Outcome {
 	call, err := e.begin(ctx, req, o)
+	if before, ok := err.(*redeemed); ok {
+		return e.again(ctx, call, before.record)
+	}
 	if err != nil {
 		return e.refuse(ctx, req, o, err)
 	}
@@ -213,7 +237,7 @@ func (e *Engine) unspent(ctx context.Context, call *Call) error {
 	case err != nil:
 		return unavailable(err, false)
 	case record.Status != ledger.Unspent:
-		return spent(record)
+		return &redeemed{record}
 	}
 	return nil
 }
@@ -238,19 +262,19 @@ func (e *Engine) claim(ctx context.Context, call *Call) error {
 	case err != nil:
 		return unavailable(err, true)
 	case !won:
-		return spent(record)
+		return &redeemed{record}
 	}
 	call.claimed = true
 	return nil
 }
 
-// complete records that the effect ended, also for a client that has left. The deed is done by now, so a failure here is
+// complete records how a redeemed flow ended, also for a client that has left. The deed is done by now, so a failure here is
 // only logged: the flow stays claimed, and a repeat is told that the outcome is unknown.
-func (e *Engine) complete(ctx context.Context, call *Call) {
+func (e *Engine) complete(ctx context.Context, call *Call, out Outcome) {
 	if call.options.Reusable {
 		return
 	}
-	if err := e.ledger.Complete(context.WithoutCancel(ctx), call.now, ledger.FlowID(call.state.Flow), nil); err != nil {
+	if err := e.ledger.Complete(context.WithoutCancel(ctx), call.now, ledger.FlowID(call.state.Flow), call.keep(ctx, out)); err != nil {
 		e.log.LogAttrs(ctx, slog.LevelError, "ledger did not record a completed flow",
 			slog.String("target", call.req.Target), slog.Any("error", err))
 	}
@@ -276,7 +300,10 @@ func (c *Call) fingerprint() [32]byte {
 // handler swallowed or wrapped changes nothing.
 func (c *Call) finish(ctx context.Context, result any, err error) Outcome {
 	e := c.engine
+	lost, _ := c.failed.(*redeemed)
 	switch {
+	case lost != nil: // to another request of this flow, while this one ran
+		return e.again(ctx, c, lost.record)
 	case c.failed != nil:
 		return e.refuse(ctx, c.req, c.options, c.failed)
 	case c.missing != nil:
@@ -285,20 +312,26 @@ func (c *Call) finish(ctx context.Context, result any, err error) Outcome {
 		return c.suspend(ctx)
 	case errors.Is(err, ErrSuspended):
 		return e.refuse(ctx, c.req, c.options, errors.New("reprise: a handler returned ErrSuspended although it asked nothing"))
-	case err != nil && !c.declined:
+	case err != nil && !c.declined && !c.did:
 		return e.refuse(ctx, c.req, c.options, err) // which may pass: the answers still hold
 	}
 	// A decline ends the flow as well, also where a handler has only an error to say so.
 	if c.resumed && c.answered && !c.claimed {
 		if err := e.claim(ctx, c); err != nil {
+			if lost, ok := err.(*redeemed); ok {
+				return e.again(ctx, c, lost.record)
+			}
 			return e.refuse(ctx, c.req, c.options, err)
 		}
-		e.complete(ctx, c)
 	}
+	out := Outcome{Result: result}
 	if err != nil {
-		return e.refuse(ctx, c.req, c.options, err)
+		out = e.refuse(ctx, c.req, c.options, err)
 	}
-	return Outcome{Result: result}
+	if c.claimed {
+		e.complete(ctx, c, out)
+	}
+	return out
 }
 
 // suspend ends the round with the pending questions and a fresh state.

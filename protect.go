@@ -30,9 +30,10 @@ import (
 // QuestionsOnly have no effect here.
 func (e *Engine) Protect(ctx context.Context, req *Request, o Options, next func(ctx context.Context, state string, answers wire.InputResponses) Outcome) Outcome {
 	o.Unsolicited, o.QuestionsOnly = false, false
+	o.Record = false
 	call, err := e.begin(ctx, req, o)
 	if err != nil {
-		return e.refuse(ctx, req, o, err)
+		return e.refuse(ctx, req, o, called(err, o))
 	}
 	var answers wire.InputResponses
 	if call.resumed {
@@ -47,17 +48,25 @@ func (e *Engine) Protect(ctx context.Context, req *Request, o Options, next func
 			return Outcome{Err: err}
 		}
 		if err := e.claim(ctx, call); err != nil {
-			return e.refuse(ctx, req, o, err)
+			return e.refuse(ctx, req, o, called(err, o))
 		}
 	}
 	out := next(ctx, call.state.Inner, answers)
 	if call.resumed {
-		e.complete(ctx, call)
+		e.complete(ctx, call, out)
 	}
 	if out.Ask == nil {
 		return out
 	}
 	return call.relay(ctx, out.Ask)
+}
+
+// called words a flow that was claimed before.
+func called(err error, o Options) error {
+	if before, ok := err.(*redeemed); ok {
+		return spent(before.record, o.Status)
+	}
+	return err
 }
 
 // judge sorts the answers to the questions of the newest round into those that hold, and those to ask again.

@@ -95,14 +95,18 @@ func unavailable(err error, claiming bool) error {
 	return &Refusal{Reason: err, text: text}
 }
 
-// spent refuses a flow that was claimed before.
-func spent(record ledger.Record) error {
+// spent refuses a flow that was claimed before. Status is the tool that tells the current state, if there is one.
+func spent(record ledger.Record, status string) error {
+	look := "Look at the current state"
+	if status != "" {
+		look = "Call " + status + " to see the current state"
+	}
 	if record.Status == ledger.Completed {
 		return &Refusal{Reason: ErrRedeemed, text: "This confirmation was already redeemed, and its call completed. " +
 			"Nothing was done this time. To act again, make a new call and be asked anew."}
 	}
 	return &Refusal{Reason: ErrRedeemed, text: "This confirmation was already redeemed. The call that redeemed it has not reported its end, " +
-		"so its outcome is unknown here. Nothing was done this time. Look at the current state before you make a new call."}
+		"so its outcome is unknown here. Nothing was done this time. " + look + " before you make a new call."}
 }
 
 // lacking is the answer to a client that did not declare what would be asked of it.

@@ -45,11 +45,7 @@ func Visit[T any](ctx context.Context, call *Call, key string, page *elicitation
 	if consent.Action() != elicitation.Accept {
 		return answer, nil
 	}
-	wait := call.options.Wait
-	if wait == 0 {
-		wait = defaultWait
-	}
-	waiting, cancel := context.WithTimeout(ctx, wait)
+	waiting, cancel := context.WithTimeout(ctx, call.options.wait())
 	defer cancel()
 	answer.reply.Content, err = outcome(waiting)
 	switch {

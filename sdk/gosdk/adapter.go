@@ -118,9 +118,12 @@ func (a *Adapter) run(ctx context.Context, method, name string, o reprise.Option
 	}
 	out := a.engine.Run(ctx, request, o, handler)
 	var protocol *wire.Error
-	if out.Ask != nil || errors.As(out.Err, &protocol) {
+	switch raw, _ := out.Result.(json.RawMessage); {
+	case out.Ask != nil, errors.As(out.Err, &protocol), out.Recorded && out.Err != nil && method == wire.MethodToolsCall:
 		r.outcome = &out
 		return nil, reprise.ErrSuspended
+	case out.Recorded && out.Err == nil:
+		return recorded{raw}, nil
 	}
 	return out.Result, out.Err
 }
@@ -219,7 +222,7 @@ func answer(out *reprise.Outcome) (mcp.Result, error) {
 		// Bare: behind a wrapping error the SDK would drop the data.
 		return nil, &jsonrpc.Error{Code: int64(protocol.Code), Message: protocol.Message, Data: json.RawMessage(protocol.Data)}
 	case out.Err != nil:
-		return toolError(out.Err)
+		return toolError(out)
 	case out.Ask != nil:
 		body, err := out.Ask.MarshalJSON() // the SDK never answers a request whose result it cannot marshal
 		if err != nil {
@@ -231,16 +234,20 @@ func answer(out *reprise.Outcome) (mcp.Result, error) {
 }
 
 // toolError is a tool execution error with its resultType, which the SDK sets only on results of its own handlers.
-func toolError(err error) (mcp.Result, error) {
-	body, jsonErr := json.Marshal(map[string]any{
+func toolError(out *reprise.Outcome) (mcp.Result, error) {
+	body, err := json.Marshal(map[string]any{
 		"resultType": wire.ResultComplete,
 		"isError":    true,
-		"content":    []any{map[string]string{"type": "text", "text": err.Error()}},
+		"content":    []any{map[string]string{"type": "text", "text": out.Err.Error()}},
 	})
-	if jsonErr != nil {
-		return nil, &jsonrpc.Error{Code: wire.CodeInternalError, Message: jsonErr.Error()}
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: wire.CodeInternalError, Message: err.Error()}
 	}
-	return &rawResult{body: body}, nil
+	res := &rawResult{body: body}
+	if out.Recorded {
+		res.Meta = mcp.Meta{MetaRecorded: true}
+	}
+	return res, nil
 }
 
 // rawResult is a result that decides about its own bytes, but for _meta, in which the SDK says which server it is from.

@@ -35,18 +35,43 @@ func AddTool[In, Out any](a *Adapter, tool *mcp.Tool, o reprise.Options, handler
 	tool = withRawSchema[In](tool)
 	if _, byHand := any(*new(Out)).(*mcp.CallToolResult); byHand {
 		mcp.AddTool(a.server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
-			out, err := run(ctx, in)
-			res, _ := out.(*mcp.CallToolResult)
+			res, meta, err := resultOf[*mcp.CallToolResult](run(ctx, in))
+			if res != nil && meta != nil {
+				res.Meta = meta
+			}
 			return res, nil, err
 		})
 		return nil
 	}
 	mcp.AddTool(a.server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
-		result, err := run(ctx, in)
-		out, _ := result.(Out)
+		out, meta, err := resultOf[Out](run(ctx, in))
+		if meta != nil {
+			return &mcp.CallToolResult{Meta: meta}, out, err
+		}
 		return nil, out, err
 	})
 	return nil
+}
+
+// MetaRecorded is a member of _meta, and true, in a result that was recorded when an earlier request redeemed the flow: this
+// request repeated that one, and nothing ran. See [reprise.Options]. The SDK leaves no room for it in the errors of prompts and resources.
+const MetaRecorded = "io.github.reprise-mcp/recorded"
+
+// recorded is the JSON of what a handler returned to an earlier request.
+type recorded struct{ json.RawMessage }
+
+// resultOf is what the handler returned, with what _meta has to say of it.
+func resultOf[T any](out any, err error) (T, mcp.Meta, error) {
+	before, ok := out.(recorded)
+	if !ok {
+		result, _ := out.(T)
+		return result, nil, err
+	}
+	var result T
+	if err := json.Unmarshal(before.RawMessage, &result); err != nil {
+		return result, nil, fmt.Errorf("the recorded result does not fit any more: %w", err)
+	}
+	return result, mcp.Meta{MetaRecorded: true}, nil
 }
 
 // withRawSchema is tool with its input schema, which is inferred as mcp.AddTool does, in JSON. The SDK marshals the schema for
@@ -84,10 +109,12 @@ func AddPrompt(a *Adapter, prompt *mcp.Prompt, o reprise.Options, handler func(c
 	}
 	a.claim(wire.MethodPromptsGet, prompt.Name)
 	a.server.AddPrompt(prompt, func(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		out, err := a.run(ctx, wire.MethodPromptsGet, prompt.Name, o, func(ctx context.Context, call *reprise.Call) (any, error) {
+		res, meta, err := resultOf[*mcp.GetPromptResult](a.run(ctx, wire.MethodPromptsGet, prompt.Name, o, func(ctx context.Context, call *reprise.Call) (any, error) {
 			return handler(ctx, call, req.Params.Arguments)
-		})
-		res, _ := out.(*mcp.GetPromptResult)
+		}))
+		if res != nil && meta != nil {
+			res.Meta = meta
+		}
 		return res, protocol(err)
 	})
 	return nil
@@ -124,10 +151,12 @@ func AddResourceTemplate(a *Adapter, template *mcp.ResourceTemplate, o reprise.O
 
 func (a *Adapter) resource(o reprise.Options, handler ResourceHandler) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		out, err := a.run(ctx, wire.MethodResourcesRead, req.Params.URI, o, func(ctx context.Context, call *reprise.Call) (any, error) {
+		res, meta, err := resultOf[*mcp.ReadResourceResult](a.run(ctx, wire.MethodResourcesRead, req.Params.URI, o, func(ctx context.Context, call *reprise.Call) (any, error) {
 			return handler(ctx, call, req.Params.URI)
-		})
-		res, _ := out.(*mcp.ReadResourceResult)
+		}))
+		if res != nil && meta != nil {
+			res.Meta = meta
+		}
 		return res, protocol(err)
 	}
 }

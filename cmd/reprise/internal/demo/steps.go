@@ -20,6 +20,7 @@ import (
 
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/deploy"
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/fleet"
+	"github.com/reprise-mcp/reprise/sdk/gosdk"
 	"github.com/reprise-mcp/reprise/wire"
 )
 
@@ -58,7 +59,7 @@ var steps = []struct {
 		redirect,
 	}, {
 		"A requestState is redeemed twice, on two replicas",
-		"A seal and an expiry do not stop a replay. The flow is claimed in the ledger, which all replicas share, before anything is done; whoever comes second is told so.",
+		"A seal and an expiry do not stop a replay. The flow is claimed in the ledger, which all replicas share, before anything is done. Whoever makes the same request again, as a client does that lost the response, gets what was recorded; another answer is refused. Nothing runs again.",
 		replay,
 	}, {
 		"An argument is missing",
@@ -369,13 +370,20 @@ func replay(ctx context.Context, d *demo) error {
 	if err != nil {
 		return err
 	}
-	d.say("the same retry comes again, under a new id")
-	second, err := d.present(ctx, d.alice, q, yes, fleet.Extra{Violation: "requestState redeemed before"})
+	d.say("the response is lost, and the same retry comes again, under a new id")
+	second, err := d.answer(ctx, q, yes)
 	if err != nil {
 		return err
 	}
-	d.refused(second, "already redeemed")
-	d.check(first.Replica != second.Replica, "%s deployed, %s refused", first.Replica, second.Replica)
+	d.check(second.Result != nil && bytes.Equal(first.Result.StructuredContent, second.Result.StructuredContent) && bytes.Contains(second.Result.Raw, []byte(gosdk.MetaRecorded)),
+		"%s deployed, %s gives the same result, and says in _meta that it was recorded", first.Replica, second.Replica)
+	d.check(first.Replica != second.Replica, "they are two replicas")
+	d.say("the same requestState comes with another answer")
+	third, err := d.present(ctx, d.alice, q, decline, fleet.Extra{Violation: "requestState redeemed before"})
+	if err != nil {
+		return err
+	}
+	d.refused(third, "already redeemed")
 	after, err := d.releases.History(ctx, "billing", "production")
 	if err != nil {
 		return err

@@ -146,6 +146,11 @@ func (s *site) retry(client *fleet.Client, a args, state string, answers any) *f
 	return s.call(client, tool, a, fleet.Extra{RequestState: state, InputResponses: answers})
 }
 
+// recorded reports whether a result says that it is that of an earlier request.
+func recorded(r *fleet.Response) bool {
+	return r.Result != nil && bytes.Contains(r.Result.Raw, []byte(`"io.github.reprise-mcp/recorded":true`))
+}
+
 // said is what a response says to a person. A whole response may hold a state.
 func said(r *fleet.Response) string {
 	switch {
@@ -385,7 +390,11 @@ func TestDeployAsksAndObeys(t *testing.T) {
 			s.runs("production", "billing", "1.4.1")
 
 			// A no ends the flow just as a yes does.
-			s.toolError(s.retry(alice, billing("1.4.2"), state, approve), "already redeemed")
+			for name, other := range map[string]map[string]any{"approve": approve, "reject": reject, "decline": decline} {
+				if name != test.name {
+					s.toolError(s.retry(alice, billing("1.4.2"), state, other), "already redeemed")
+				}
+			}
 			s.runs("staging", "billing", test.runs)
 		})
 	}
@@ -650,11 +659,15 @@ func TestReplaysAreRefused(t *testing.T) {
 				t.Fatalf("the first use: %s", said(r))
 			}
 			before := s.tree()
-			s.toolError(s.retry(s.client("alice"), billing("1.4.2"), state, approve), "already redeemed")
-			s.toolError(s.retry(s.client("alice"), billing("1.4.2"), state, decline), "already redeemed")
-			s.stop()
-			s.start()
-			s.toolError(s.retry(s.client("alice"), billing("1.4.2"), state, approve), "already redeemed")
+			for range 2 {
+				// The same request, whose response may have been lost, gets that again. It redeems nothing.
+				if r := s.retry(s.client("alice"), billing("1.4.2"), state, approve); !recorded(r) || !strings.Contains(string(r.Result.StructuredContent), `"number":2`) {
+					t.Errorf("again: %s", said(r))
+				}
+				s.toolError(s.retry(s.client("alice"), billing("1.4.2"), state, decline), "already redeemed")
+				s.stop()
+				s.start()
+			}
 			s.toolError(s.retry(s.client("alice"), billing("1.4.3"), state, approve), "another request")
 			s.untouched(before)
 		})
@@ -683,7 +696,7 @@ func TestMemoryLedgerOfASingleProcess(t *testing.T) {
 	if r := s.retry(alice, billing("1.4.2"), state, approve); r.Result == nil || r.Result.IsError {
 		t.Fatalf("the first use: %s", said(r))
 	}
-	s.toolError(s.retry(alice, billing("1.4.2"), state, approve), "already redeemed")
+	s.toolError(s.retry(alice, billing("1.4.2"), state, reject), "already redeemed")
 	s.runs("staging", "billing", "1.4.2")
 	if status, _ := s.health(); status != 200 {
 		t.Errorf("health is %d", status)
@@ -803,6 +816,7 @@ func TestLogsKeepSecrets(t *testing.T) {
 	state, _ := s.asked(alice, billing("1.4.2"))
 	s.retry(alice, billing("1.4.2"), state, approve)
 	s.retry(alice, billing("1.4.2"), state, approve)
+	s.retry(alice, billing("1.4.2"), state, reject)
 	s.retry(alice, billing("1.4.2"), state+"A", answer("accept", map[string]any{"decision": "salary 91000"}))
 	s.call(alice, tool, billing("1.4.2"), fleet.Extra{RequestState: 7, InputResponses: answer("accept", map[string]any{"decision": "salary 91000"})})
 	log := s.log.String()

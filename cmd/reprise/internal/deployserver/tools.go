@@ -70,7 +70,7 @@ func addTools(server *mcp.Server, adapter *gosdk.Adapter, releases *deploy.Engin
 		Description: "Deploy a release of a service, replacing the running one. A human is asked first. " +
 			"If the outcome is declined, cancelled or rejected, do not call again unless the user says so.",
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
-	}, reprise.Options{Asks: confirmations}, deployer{releases}.deploy)
+	}, reprise.Options{Asks: confirmations, Record: true, Status: "release_status"}, deployer{releases}.deploy)
 }
 
 type deployer struct{ releases *deploy.Engine }
