@@ -22,8 +22,9 @@ const deployServerUsage = `Usage: reprise deploy-server [flags]
 Serves MCP over Streamable HTTP at /mcp: the tools deploy_release, which asks a human before it replaces a running release,
 list_releases and release_status; the prompt release_notes, which asks for whom; and the resources release://ENVIRONMENT/SERVICE/log,
 which ask for a reason. On a loopback address it makes the key and the token that are missing, and prints the
-configuration for a client. GET /healthz has status 200 while the ledger can be reached. An interrupt or SIGTERM stops the
-server; it finishes the requests that are under way. Try it:
+configuration for a client. GET /readyz has status 200 while the ledger can be reached, and names the keys; GET /healthz says
+that the process lives. A keyring file that changes is taken within two seconds, or at once on SIGHUP. An interrupt or SIGTERM
+stops the server; it finishes the requests that are under way. Try it:
 
 	reprise deploy-server --seed
 `

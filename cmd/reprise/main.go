@@ -26,7 +26,7 @@ Usage:
 	reprise deploy-server   serve the deployment of releases over MCP
 	reprise check           check recordings of MCP messages against revision 2026-07-28
 	reprise record          record what passes between a client and a server
-	reprise keys            make and list the keys that seal requestState
+	reprise keys            make, list, rotate and compare the keys that seal requestState
 	reprise state           look into a requestState with the keys
 
 Every command explains itself with --help.

@@ -322,7 +322,7 @@ func TestDemoAsksAPerson(t *testing.T) {
 					t.Errorf("step 2 lacks %q:\n%s", want, step)
 				}
 			}
-			if !strings.Contains(rest, "All 11 steps came out as they must") {
+			if !strings.Contains(rest, "All 12 steps came out as they must") {
 				t.Errorf("the steps after it:\n%s", rest)
 			}
 		})

@@ -49,6 +49,7 @@ var rooms = map[string][]string{
 	"cmd/reprise/internal/fleet":        {module + "/wire"},
 	"cmd/reprise/internal/deployserver": {module, module + "/", goSDK},
 	"cmd/reprise/internal/demo":         {module + "/"},
+	"cmd/reprise/internal/keyfile":      {module + "/requeststate"},
 
 	"vectors/internal/gen": {}, // shares no code with what it tests
 	"internal/house":       {},

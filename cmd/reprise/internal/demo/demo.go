@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/deploy"
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/deployserver"
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/fleet"
+	"github.com/reprise-mcp/reprise/cmd/reprise/internal/keyfile"
 	"github.com/reprise-mcp/reprise/requeststate"
 )
 
@@ -106,6 +107,9 @@ type demo struct {
 	mallory  *fleet.Client
 	guest    *fleet.Client
 
+	keyring string             // a file
+	sealing requeststate.KeyID // the key that was in it first
+
 	steps  []Step
 	checks int
 	wrong  string // the first check that failed
@@ -134,11 +138,8 @@ func (d *demo) start(ctx context.Context) (func() error, error) {
 	d.releases = releases
 	closers = append(closers, releases.Close)
 
-	ring, err := requeststate.NewKeyring(requeststate.NewKey())
-	if err != nil {
-		return stop, err
-	}
-	if err := deployserver.WriteKeyring(filepath.Join(d.dir, "keyring"), ring); err != nil {
+	d.keyring = filepath.Join(d.dir, "keyring")
+	if d.sealing, err = keyfile.Create(d.keyring); err != nil {
 		return stop, err
 	}
 	people := []string{"alice", "mallory", "guest"}

@@ -40,7 +40,7 @@ func TestDemoUnderBothSealers(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, &out)
 			}
-			if len(steps) != 11 {
+			if len(steps) != 12 {
 				t.Errorf("%d steps", len(steps))
 			}
 			lines, violations := 0, 0
@@ -57,7 +57,7 @@ func TestDemoUnderBothSealers(t *testing.T) {
 					}
 				}
 			}
-			if lines == 0 || lines%2 != 0 || violations != 7 {
+			if lines == 0 || lines%2 != 0 || violations != 8 {
 				t.Errorf("the transcript has %d lines and %d violations", lines, violations)
 			}
 			if strings.Contains(transcript.String(), "Bearer") {

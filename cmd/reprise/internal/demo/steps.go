@@ -19,7 +19,10 @@ import (
 	"time"
 
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/deploy"
+	"github.com/reprise-mcp/reprise/cmd/reprise/internal/deployserver"
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/fleet"
+	"github.com/reprise-mcp/reprise/cmd/reprise/internal/keyfile"
+	"github.com/reprise-mcp/reprise/requeststate"
 	"github.com/reprise-mcp/reprise/sdk/gosdk"
 	"github.com/reprise-mcp/reprise/wire"
 )
@@ -73,6 +76,10 @@ var steps = []struct {
 		"The running release changes between question and answer",
 		"alice agreed to replace one release, and another one runs by now. Her yes is pinned to what she was shown, so it is not used, and she is asked again about what is true now.",
 		drift,
+	}, {
+		"The key is replaced while questions are open",
+		"A new key is first given to all, so that each opens what it seals, and seals only then. The replicas take their changed keyring while they run, and no question is lost. A key that somebody else may know is taken out at once; what it sealed is refused, and the refusal says that the key is gone and not that anybody cheated.",
+		rotate,
 	},
 }
 
@@ -452,5 +459,88 @@ func drift(ctx context.Context, d *demo) error {
 	}
 	d.completed(r, true, "approved")
 	d.runs("billing", "production", "1.4.3")
+	return nil
+}
+
+func rotate(ctx context.Context, d *demo) error {
+	before, err := d.ask(ctx, deployment{"web", "staging", "1.4.3"})
+	if err != nil {
+		return err
+	}
+	added, err := keyfile.Add(d.keyring)
+	if err != nil {
+		return err
+	}
+	if err := d.reloaded(ctx, "a new key, %[2]s, opens on all replicas, and %[1]s still seals", d.sealing, added); err != nil {
+		return err
+	}
+	between, err := d.ask(ctx, deployment{"billing", "staging", "1.4.3"})
+	if err != nil {
+		return err
+	}
+	lost, err := d.ask(ctx, deployment{"billing", "production", "1.5.0-rc.1"})
+	if err != nil {
+		return err
+	}
+	if _, err := keyfile.Promote(d.keyring, time.Now(), added); err != nil {
+		return err
+	}
+	if err := d.reloaded(ctx, "now %[1]s seals on all replicas, and %[2]s opens", added, d.sealing); err != nil {
+		return err
+	}
+	d.say("alice says yes to a question from before the rotation, and to one from the middle of it")
+	for _, q := range []*question{before, between} {
+		r, err := d.answer(ctx, q, yes)
+		if err != nil {
+			return err
+		}
+		d.completed(r, true, "approved")
+	}
+	if err := keyfile.Retire(d.keyring, time.Now(), d.sealing, time.Hour); d.check(err != nil, "keys retire refuses to take %s out: it sealed within the lifetime of a flow", d.sealing) {
+		d.say("but somebody may know it, so it is taken out at once with --now")
+	}
+	if _, err := keyfile.RetireNow(d.keyring, d.sealing); err != nil {
+		return err
+	}
+	if err := d.reloaded(ctx, "all replicas have %[1]s only", added); err != nil {
+		return err
+	}
+	r, err := d.present(ctx, d.alice, lost, yes, fleet.Extra{Violation: "requestState of a key that was taken out"})
+	if err != nil {
+		return err
+	}
+	d.refused(r, "sealed with a key that this server does not hold")
+	d.runs("billing", "production", "1.4.3")
+	return nil
+}
+
+// reloaded waits until every replica says that it has these keys, in this order, and then says what that means.
+func (d *demo) reloaded(ctx context.Context, format string, keys ...requeststate.KeyID) error {
+	want, args := make([]string, len(keys)), make([]any, len(keys))
+	for i, key := range keys {
+		want[i], args[i] = key.String(), key
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for _, replica := range d.fleet.Replicas() {
+		if replica.URL() == "" {
+			continue // it was killed
+		}
+		for {
+			ready, err := deployserver.AskReady(ctx, replica.URL())
+			if err != nil {
+				return fmt.Errorf("%s with the keys %v: %w", replica.Name(), want, err)
+			}
+			if slices.Equal(ready.Keys, want) {
+				break
+			}
+			select {
+			case <-time.After(20 * time.Millisecond):
+			case <-ctx.Done():
+				return fmt.Errorf("%s has the keys %v and not %v", replica.Name(), ready.Keys, want)
+			}
+		}
+	}
+	d.check(true, format, args...) // else it had returned
 	return nil
 }

@@ -8,7 +8,6 @@ package deployserver
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,15 +18,18 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"os/signal"
 	"os/user"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/reprise-mcp/reprise"
 	"github.com/reprise-mcp/reprise/cmd/reprise/internal/deploy"
+	"github.com/reprise-mcp/reprise/cmd/reprise/internal/keyfile"
 	"github.com/reprise-mcp/reprise/elicitation"
 	"github.com/reprise-mcp/reprise/ledger"
 	"github.com/reprise-mcp/reprise/ledger/sqlledger"
@@ -77,6 +79,7 @@ type Server struct {
 	listener net.Listener // nil on stdio
 	mcp      *mcp.Server
 	releases *deploy.Engine
+	sealer   *requeststate.Sealer
 	ledger   ledger.Ledger
 	tokens   tokens
 	close    []func() error
@@ -112,8 +115,7 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	sealer, err := s.sealer(ring)
-	if err != nil {
+	if s.sealer, err = s.newSealer(ring); err != nil {
 		return nil, err
 	}
 	if err := s.openLedger(ctx); err != nil {
@@ -123,7 +125,7 @@ func Open(ctx context.Context, c Config) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := reprise.New(reprise.Config{Sealer: sealer, Ledger: s.ledger, Logger: c.Log, Audit: audit})
+	engine, err := reprise.New(reprise.Config{Sealer: s.sealer, Ledger: s.ledger, Logger: c.Log, Audit: audit})
 	if err != nil {
 		return nil, err
 	}
@@ -290,38 +292,17 @@ func (s *Server) keyring() (*requeststate.Keyring, error) {
 	if !s.config.Stdio && !loopback(s.config.Listen) {
 		return nil, fmt.Errorf("there is no keyring in %s: make one with \"reprise keys new -o %s\" and give it to every replica", s.config.Keyring, s.config.Keyring)
 	}
-	ring, err := requeststate.NewKeyring(requeststate.NewKey())
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(filepath.Dir(s.config.Keyring), 0o700); err != nil {
 		return nil, err
 	}
-	if err := WriteKeyring(s.config.Keyring, ring); err != nil {
+	if _, err := keyfile.Create(s.config.Keyring); err != nil {
 		return nil, err
 	}
 	s.say("made a NEW key in %s. It is for this machine only: replicas need the same file, and confirmations asked under another key are refused.", s.config.Keyring)
-	return ring, nil
+	return requeststate.ReadKeyring(s.config.Keyring)
 }
 
-// WriteKeyring writes ring to a new file with mode 0600. It is an error if the file is there already.
-func WriteKeyring(path string, ring *requeststate.Keyring) error {
-	text, err := ring.AppendText(nil)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; a key that is overwritten is lost, and with it every open question", path)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-func (s *Server) sealer(ring *requeststate.Keyring) (*requeststate.Sealer, error) {
+func (s *Server) newSealer(ring *requeststate.Keyring) (*requeststate.Sealer, error) {
 	algorithm, err := Algorithm(s.config.Algorithm)
 	if err != nil {
 		return nil, err
@@ -420,7 +401,7 @@ func (s *Server) say(format string, args ...any) {
 	fmt.Fprintf(s.config.Out, "reprise: "+format+"\n", args...)
 }
 
-// Handler serves MCP at /mcp, and at /healthz whether the store that single use depends on can be reached.
+// Handler serves MCP at /mcp, a [Readiness] at /readyz, and at /healthz that the process lives.
 func (s *Server) Handler() http.Handler {
 	// A 401 must say how to authenticate (RFC 9110, 15.5.2), and the SDK says it only for OAuth: so the header is set before
 	// the token is checked, and taken away after.
@@ -436,25 +417,22 @@ func (s *Server) Handler() http.Handler {
 		w.Header().Set(challenge, "Bearer")
 		checked.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
-		var flow ledger.FlowID
-		rand.Read(flow[:])
-		if _, err := s.ledger.Lookup(r.Context(), s.now(), flow); err != nil {
-			s.config.Log.Error("ledger", slog.Any("error", err))
-			http.Error(w, "the ledger cannot be reached", http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", s.ready)
 	return mux
 }
 
-// Serve serves until ctx ends, and then lets requests that are under way finish for up to ten seconds.
+// Serve serves until ctx ends, and then lets requests that are under way finish for up to ten seconds. It takes a keyring file
+// that was changed within two seconds, or at once on SIGHUP.
 func (s *Server) Serve(ctx context.Context, ready func(net.Addr) error) error {
 	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)}
 	if err := ready(s.listener.Addr()); err != nil {
 		return err
 	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	defer s.reload(ctx, hangup)()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
 	select {
@@ -471,8 +449,10 @@ func (s *Server) Serve(ctx context.Context, ready func(net.Addr) error) error {
 	return nil
 }
 
-// ServeStdio serves standard input and output until the client closes it or ctx ends.
+// ServeStdio serves standard input and output until the client closes it or ctx ends. It takes a keyring file that was changed
+// within two seconds.
 func (s *Server) ServeStdio(ctx context.Context) error {
+	defer s.reload(ctx, nil)()
 	session, err := s.mcp.Connect(ctx, &gosdk.StdioTransport{}, nil)
 	if err != nil {
 		return err

@@ -218,9 +218,9 @@ func (s *site) untouched(before map[string]string) {
 	}
 }
 
-func (s *site) health() (int, string) {
+func (s *site) get(path string) (int, string) {
 	s.t.Helper()
-	response, err := http.Get(s.url + "/healthz")
+	response, err := http.Get(s.url + path)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -698,8 +698,8 @@ func TestMemoryLedgerOfASingleProcess(t *testing.T) {
 	}
 	s.toolError(s.retry(alice, billing("1.4.2"), state, reject), "already redeemed")
 	s.runs("staging", "billing", "1.4.2")
-	if status, _ := s.health(); status != 200 {
-		t.Errorf("health is %d", status)
+	if status, _ := s.get("/readyz"); status != 200 {
+		t.Errorf("readiness is %d", status)
 	}
 }
 
@@ -709,14 +709,17 @@ func TestLedgerGone(t *testing.T) {
 	s := serve(t, nil)
 	alice := s.client("alice")
 	state, _ := s.asked(alice, billing("1.4.2"))
-	if status, body := s.health(); status != 200 || body != "ok\n" {
-		t.Errorf("health is %d %q", status, body)
+	if status, body := s.get("/readyz"); status != 200 || !strings.Contains(body, `"ready":true,"keys":["`) || !strings.Contains(body, `"ledger":"ok"`) {
+		t.Errorf("readiness is %d %q", status, body)
 	}
 	before := s.tree()
 
 	restore := s.loseLedger()
-	if status, body := s.health(); status != 503 || strings.Contains(body, s.config.Data) {
-		t.Errorf("health is %d %q", status, body)
+	if status, body := s.get("/readyz"); status != 503 || !strings.Contains(body, `"ready":false`) || !strings.Contains(body, `"ledger":"unavailable"`) || strings.Contains(body, s.config.Data) {
+		t.Errorf("readiness is %d %q", status, body)
+	}
+	if status, body := s.get("/healthz"); status != 200 || body != "ok\n" {
+		t.Errorf("health is %d %q: starting it again would not bring the ledger back", status, body)
 	}
 	for _, name := range []string{"list_releases", "release_status"} {
 		if r := s.call(alice, name, args{"service": "billing", "environment": "staging"}, fleet.Extra{}); r.Result == nil || r.Result.IsError {
@@ -728,8 +731,8 @@ func TestLedgerGone(t *testing.T) {
 	restore()
 	s.untouched(before)
 
-	if status, _ := s.health(); status != 200 {
-		t.Errorf("health is %d although the ledger is back", status)
+	if status, _ := s.get("/readyz"); status != 200 {
+		t.Errorf("readiness is %d although the ledger is back", status)
 	}
 	if r := s.retry(alice, billing("1.4.2"), state, approve); r.Result == nil || r.Result.IsError {
 		t.Errorf("it was still good: %s", said(r))
