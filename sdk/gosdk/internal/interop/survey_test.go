@@ -1,6 +1,8 @@
 // Copyright 2026 The Reprise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//lint:file-ignore SA1019 Sampling and roots are deprecated in this revision, and what is deprecated still has to work.
+
 package interop
 
 import (
